@@ -1,0 +1,87 @@
+#include "../contact/resolve.hpp"
+#include "arrays.hpp"
+
+namespace continua {
+namespace {
+
+// table (n, Collider::kColumns); samples: per collider None or (values (nx, ny, nz), origin (3,), spacing).
+std::vector<Collider> colliders_of(nb::handle table_, const std::vector<nb::object>& samples) {
+    const int64_t n = length(table_, "table");
+    const double* table = checked<double>(table_, "table", {n, Collider::kColumns});
+    if (int64_t(samples.size()) != n) throw std::invalid_argument("samples: one entry per collider is needed");
+    std::vector<Collider> colliders;
+    for (int64_t i = 0; i < n; ++i) {
+        const double* row = table + i * Collider::kColumns;
+        if (!(row[0] >= 0 && row[0] <= double(ColliderKind::region)) || !(row[1] >= 0 && row[1] <= double(ContactMode::sticky)))
+            throw std::invalid_argument("table: unknown collider kind or contact mode");
+        Collider& c = colliders.emplace_back(row);
+        if (c.kind != ColliderKind::sampled) continue;
+        if (samples[i].is_none()) throw std::invalid_argument("samples: missing for a sampled collider");
+        const nb::object values = samples[i][0], origin = samples[i][1];
+        c.sampled.values = checked<double>(values, "samples.values", {-1, -1, -1});
+        const double* o = checked<double>(origin, "samples.origin", {3});
+        c.sampled.spacing = nb::cast<double>(nb::object(samples[i][2]));
+        if (!(c.sampled.spacing > 0)) throw std::invalid_argument("samples.spacing: must be positive");
+        for (int a = 0; a < 3; ++a) {
+            c.sampled.origin[a] = o[a];
+            c.sampled.count[a] = length(values, "samples.values", a);
+            if (c.sampled.count[a] < 2) throw std::invalid_argument("samples.values: at least two points per axis");
+        }
+    }
+    return colliders;
+}
+
+void nodes_contact(nb::object nodes_, nb::object keys_, nb::object lattice_, int dimension, nb::object table,
+                   std::vector<nb::object> samples, nb::object impulses_) {
+    dispatch(nodes_, "nodes", dimension, [&]<class T, int d>() {
+        const int64_t blocks = length(nodes_, "nodes");
+        T* nodes = checked<T>(nodes_, "nodes", {blocks, kBlockNodes<d>, 4});
+        const uint64_t* keys = checked<uint64_t>(keys_, "keys", {blocks});
+        const std::vector<Collider> colliders = colliders_of(table, samples);
+        double* impulses = checked<double>(impulses_, "impulses", {int64_t(colliders.size()), 3});
+        const Lattice<T, d> lattice = lattice_of<T, d>(lattice_);
+        nb::gil_scoped_release release;
+        resolve_nodes<T, d>(nodes, keys, blocks, lattice, colliders, impulses);
+    });
+}
+
+int64_t particles_contact(nb::object particles_, nb::object order_, nb::object lattice_, int dimension, double depth,
+                          double travel, nb::object table, std::vector<nb::object> samples, nb::object impulses_) {
+    return dispatch(particles_.attr("x"), "particles.x", dimension, [&]<class T, int d>() {
+        const Particles<T> particles = particles_of<T, d>(particles_, "particles");
+        const Blocks blocks = blocks_of(order_, particles.count);
+        const std::vector<Collider> colliders = colliders_of(table, samples);
+        double* impulses = checked<double>(impulses_, "impulses", {int64_t(colliders.size()), 3});
+        const Lattice<T, d> lattice = lattice_of<T, d>(lattice_);
+        nb::gil_scoped_release release;
+        return push_out<T, d>(particles, blocks, lattice, depth, travel, colliders, impulses);
+    });
+}
+
+// Signed distance and outward normal of one collider at points (n, 3).
+void collider_surface(nb::object table, std::vector<nb::object> samples, nb::object points_, nb::object phi_, nb::object normal_) {
+    const int64_t n = length(points_, "points");
+    const double* points = checked<double>(points_, "points", {n, 3});
+    double *phi = checked<double>(phi_, "phi", {n}), *normal = checked<double>(normal_, "normal", {n, 3});
+    const std::vector<Collider> colliders = colliders_of(table, samples);
+    if (colliders.size() != 1) throw std::invalid_argument("table: exactly one collider expected");
+    for (int64_t i = 0; i < n; ++i) {
+        const Surface s = colliders[0].evaluate({points[3 * i], points[3 * i + 1], points[3 * i + 2]});
+        phi[i] = s.phi;
+        for (int a = 0; a < 3; ++a) normal[3 * i + a] = s.normal[a];
+    }
+}
+
+}  // namespace
+
+void bind_contact(nb::module_& m) {
+    m.attr("collider_columns") = Collider::kColumns;
+    m.def("resolve_nodes", &nodes_contact, nb::arg("nodes"), nb::arg("keys"), nb::arg("lattice"), nb::arg("dimension"),
+          nb::arg("table"), nb::arg("samples"), nb::arg("impulses"));
+    m.def("push_out", &particles_contact, nb::arg("particles"), nb::arg("order"), nb::arg("lattice"), nb::arg("dimension"),
+          nb::arg("depth"), nb::arg("travel"), nb::arg("table"), nb::arg("samples"), nb::arg("impulses"));
+    m.def("collider_surface", &collider_surface, nb::arg("table"), nb::arg("samples"), nb::arg("points"), nb::arg("phi"),
+          nb::arg("normal"));
+}
+
+}  // namespace continua

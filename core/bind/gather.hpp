@@ -1,0 +1,57 @@
+#pragma once
+
+#include "../transfer/gather.hpp"
+#include "transfer.hpp"
+
+namespace continua {
+
+template <class T>
+nb::dict gather_arrays(nb::handle particles_, nb::handle out_, nb::handle parameters_, const std::string& material_,
+                       nb::handle lattice_, nb::handle order_, nb::handle reach_, nb::handle velocity_,
+                       nb::handle change_, int dimension, int degree, bool mls, double dt, bool affine, double flip,
+                       bool exponential) {
+    GatherReport report;
+    dispatch(velocity_, "velocity", dimension, [&]<class S, int d>() {
+        if constexpr (std::is_same_v<S, T>) {
+            const Particles<T> in = particles_of<T, d>(particles_, "particles");
+            const Particles<T> out = particles_of<T, d>(out_, "out");
+            if (out.stride < in.count || out.states != in.states || out.x == in.x)
+                throw std::invalid_argument("out: must be another set of arrays with room for all particles");
+            const Parameters<T> parameters = parameters_of<T>(parameters_, in);
+            const Blocks blocks = blocks_of(order_, in.count);
+            const Lattice<T, d> lattice = lattice_of<T, d>(lattice_);
+            BatchFunctions<T, d> material;
+            const bool native = batch_functions<T, d>(material_, in, parameters, material);
+            const int64_t node_blocks = length(velocity_, "velocity");
+            const T* velocity = checked<T>(velocity_, "velocity", {node_blocks, kBlockNodes<d>, 4});
+            const T* change =
+                change_.is_none() ? nullptr : checked<T>(change_, "change", {node_blocks, kBlockNodes<d>, 4});
+            const int32_t* reach = checked<int32_t>(reach_, "reach", {blocks.count, kCorners<d>});
+            for (int64_t i = 0; i < blocks.count * kCorners<d>; ++i)
+                if (reach[i] < 0 || reach[i] >= node_blocks)
+                    throw std::invalid_argument("reach: refers to a grid block that does not exist");
+            GatherOptions<T> options{T(dt), affine, T(flip), exponential, {}, {}};
+            for (int a = 0; a < d; ++a) {
+                options.wrap_lower[a] = lattice.origin[a];
+                options.wrap_length[a] = T(kSide * lattice.period[a]) * lattice.dx;
+            }
+            with_degree(degree, [&]<int g>() {
+                nb::gil_scoped_release release;
+                const BatchFunctions<T, d>* m = native ? &material : nullptr;
+                if (mls && g > 1)
+                    report = gather<T, d, g, (g > 1)>(in, out, parameters, m, lattice, blocks, reach, velocity, change, options);
+                else
+                    report = gather<T, d, g, false>(in, out, parameters, m, lattice, blocks, reach, velocity, change, options);
+            });
+        }
+    });
+    nb::dict result;
+    result["max_speed"] = std::sqrt(report.max_speed2);
+    result["max_wave_speed"] = std::sqrt(report.max_wave_speed2);
+    result["max_strain"] = std::sqrt(report.max_strain2);
+    result["halvings"] = report.halvings;
+    result["bad"] = report.bad;
+    return result;
+}
+
+}  // namespace continua

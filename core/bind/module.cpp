@@ -1,0 +1,29 @@
+#include <omp.h>
+
+#include "arrays.hpp"
+
+NB_MODULE(_core, m) {
+    m.doc() = "Kernels of Continua: stateless functions over NumPy arrays.";
+    m.def(
+        "set_threads",
+        [](int n) {
+            if (n < 1 || n > 1024) throw std::invalid_argument("threads: must lie between 1 and 1024");
+            omp_set_num_threads(n);
+        },
+        nb::arg("n"), "Number of threads used by all kernels.");
+    m.def("threads", [] { return omp_get_max_threads(); });
+    m.def("build_info", [] {
+        nb::dict d;
+        d["compiler"] = std::string("GCC ") + __VERSION__;
+        d["lanes_single"] = int(continua::Lanes<float>::size());
+        d["lanes_double"] = int(continua::Lanes<double>::size());
+        d["processors"] = omp_get_num_procs();
+        return d;
+    });
+    continua::bind_math(m);
+    continua::bind_materials(m);
+    continua::bind_grid(m);
+    continua::bind_transfer(m);
+    continua::bind_contact(m);
+    continua::bind_geometry(m);
+}

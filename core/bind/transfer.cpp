@@ -1,0 +1,69 @@
+#include "transfer.hpp"
+
+#include "../transfer/sums.hpp"
+
+namespace continua {
+namespace {
+
+bool is_single(nb::handle array) { return as_array(array, "particles.x").dtype() == nb::dtype<float>(); }
+
+// elastic: energy per particle (n,), already times volume, or None.
+nb::dict particle_sums(nb::object particles_, nb::object lattice_, int dimension, int degree, bool affine,
+                       nb::object elastic) {
+    ParticleSums sums;
+    dispatch(particles_.attr("x"), "particles.x", dimension, [&]<class T, int d>() {
+        const Particles<T> P = particles_of<T, d>(particles_, "particles");
+        const Lattice<T, d> lattice = lattice_of<T, d>(lattice_);
+        const double* psi = elastic.is_none() ? nullptr : checked<double>(elastic, "elastic", {P.count});
+        const double dx = lattice.dx;
+        auto spread = [&](int64_t i, double* D) {
+            for (int a = 0; a < d; ++a) {
+                const double q = (double(P.x[a * P.stride + i]) - lattice.origin[a]) / dx, f = q - std::floor(q);
+                D[a] = dx * dx * (degree == 1 ? f * (1 - f) : degree == 2 ? 0.25 : 1.0 / 3.0);
+            }
+        };
+        sums = sum_particles<T, d>(P, affine, spread, [&](int64_t i) { return psi ? psi[i] : 0.0; });
+    });
+    nb::dict out;
+    auto triple = [](const double* a) { return nb::make_tuple(a[0], a[1], a[2]); };
+    out["mass"] = sums.mass;
+    out["kinetic"] = sums.kinetic;
+    out["elastic"] = sums.elastic;
+    out["momentum"] = triple(sums.momentum);
+    out["angular"] = triple(sums.angular);
+    out["first_moment"] = triple(sums.first_moment);
+    return out;
+}
+
+}  // namespace
+
+void bind_transfer(nb::module_& m) {
+    m.def(
+        "scatter",
+        [](nb::object particles, nb::object parameters, const std::string& material, nb::object tau, nb::object lattice,
+           nb::object order, int dimension, int degree, bool gradient, double dt, bool momentum, bool affine,
+           bool stress, nb::object tiles) {
+            auto* call = is_single(particles.attr("x")) ? &scatter_arrays<float> : &scatter_arrays<double>;
+            call(particles, parameters, material, tau, lattice, order, dimension, degree, gradient, dt, momentum, affine,
+                 stress, tiles);
+        },
+        nb::arg("particles"), nb::arg("parameters"), nb::arg("material"), nb::arg("tau").none(), nb::arg("lattice"),
+        nb::arg("order"), nb::arg("dimension"), nb::arg("degree"), nb::arg("gradient"), nb::arg("dt"),
+        nb::arg("momentum"), nb::arg("affine"), nb::arg("stress"), nb::arg("tiles"));
+    m.def(
+        "gather",
+        [](nb::object particles, nb::object out, nb::object parameters, const std::string& material, nb::object lattice,
+           nb::object order, nb::object reach, nb::object velocity, nb::object change, int dimension, int degree,
+           bool mls, double dt, bool affine, double flip, bool exponential) {
+            auto* call = is_single(particles.attr("x")) ? &gather_arrays<float> : &gather_arrays<double>;
+            return call(particles, out, parameters, material, lattice, order, reach, velocity, change, dimension, degree,
+                        mls, dt, affine, flip, exponential);
+        },
+        nb::arg("particles"), nb::arg("out"), nb::arg("parameters"), nb::arg("material"), nb::arg("lattice"),
+        nb::arg("order"), nb::arg("reach"), nb::arg("velocity"), nb::arg("change").none(), nb::arg("dimension"),
+        nb::arg("degree"), nb::arg("mls"), nb::arg("dt"), nb::arg("affine"), nb::arg("flip"), nb::arg("exponential"));
+    m.def("particle_sums", &particle_sums, nb::arg("particles"), nb::arg("lattice"), nb::arg("dimension"),
+          nb::arg("degree"), nb::arg("affine"), nb::arg("elastic").none());
+}
+
+}  // namespace continua

@@ -1,0 +1,173 @@
+// Rigid obstacles as signed distances (negative inside) with a pose, a velocity and a contact rule.
+// Everything is evaluated in double and in 3D; 2D points have z = 0.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace continua {
+
+using Vec3 = std::array<double, 3>;
+
+inline double dot3(const Vec3& a, const Vec3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+inline double norm3(const Vec3& a) { return std::sqrt(dot3(a, a)); }
+inline Vec3 cross3(const Vec3& a, const Vec3& b) {
+    return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+}
+
+// Signed distance on a regular lattice, interpolated trilinearly.
+struct SampledDistance {
+    const double* values = nullptr;
+    int64_t count[3] = {};
+    Vec3 origin{};
+    double spacing = 1;
+};
+
+enum class ColliderKind { plane, box, sphere, capsule, sampled, region };
+enum class ContactMode { separate, slip, sticky };
+
+struct Surface {
+    double phi;
+    Vec3 normal;
+};
+
+struct Collider {
+    // One row of the table that Python hands over, in this order.
+    static constexpr int kColumns = 32;
+    ColliderKind kind;
+    ContactMode mode;
+    double friction, sign;
+    Vec3 position;
+    std::array<double, 9> rotation;
+    Vec3 velocity, angular;
+    std::array<double, 9> shape;
+    SampledDistance sampled;
+
+    explicit Collider(const double* row) {
+        kind = ColliderKind(int(row[0]));
+        mode = ContactMode(int(row[1]));
+        friction = row[2];
+        sign = row[3];
+        for (int i = 0; i < 3; ++i) position[i] = row[4 + i], velocity[i] = row[16 + i], angular[i] = row[19 + i];
+        for (int i = 0; i < 9; ++i) rotation[i] = row[7 + i], shape[i] = row[22 + i];
+    }
+
+    // Velocity of the collider's material at x: V + omega x (x - position).
+    Vec3 velocity_at(const Vec3& x) const {
+        const Vec3 turn = cross3(angular, {x[0] - position[0], x[1] - position[1], x[2] - position[2]});
+        return {velocity[0] + turn[0], velocity[1] + turn[1], velocity[2] + turn[2]};
+    }
+
+    Surface evaluate(const Vec3& x) const {
+        const Vec3 r{x[0] - position[0], x[1] - position[1], x[2] - position[2]};
+        Vec3 local;
+        for (int i = 0; i < 3; ++i) local[i] = rotation[i] * r[0] + rotation[3 + i] * r[1] + rotation[6 + i] * r[2];
+        const Surface s = evaluate_local(local);
+        Surface out;
+        out.phi = sign * s.phi;
+        for (int i = 0; i < 3; ++i)
+            out.normal[i] = sign * (rotation[3 * i] * s.normal[0] + rotation[3 * i + 1] * s.normal[1] +
+                                    rotation[3 * i + 2] * s.normal[2]);
+        return out;
+    }
+
+  private:
+    static Surface from_offset(const Vec3& offset, double radius) {
+        const double n = norm3(offset);
+        if (n > 0) return {n - radius, {offset[0] / n, offset[1] / n, offset[2] / n}};
+        return {-radius, {0, 1, 0}};
+    }
+    Surface evaluate_local(const Vec3& x) const {
+        switch (kind) {
+            case ColliderKind::plane: {  // shape: normal, offset
+                const Vec3 n{shape[0], shape[1], shape[2]};
+                return {dot3(n, x) - shape[3], n};
+            }
+            case ColliderKind::sphere:  // shape: centre, radius
+                return from_offset({x[0] - shape[0], x[1] - shape[1], x[2] - shape[2]}, shape[3]);
+            case ColliderKind::capsule: return capsule(x);
+            case ColliderKind::box:
+            case ColliderKind::region: return box(x);
+            default: return sampled_surface(x);
+        }
+    }
+    Surface capsule(const Vec3& x) const {  // shape: start, end, radius
+        const Vec3 axis{shape[3] - shape[0], shape[4] - shape[1], shape[5] - shape[2]};
+        const Vec3 r{x[0] - shape[0], x[1] - shape[1], x[2] - shape[2]};
+        const double length2 = dot3(axis, axis);
+        const double t = length2 > 0 ? std::fmin(1.0, std::fmax(0.0, dot3(r, axis) / length2)) : 0.0;
+        return from_offset({r[0] - t * axis[0], r[1] - t * axis[1], r[2] - t * axis[2]}, shape[6]);
+    }
+    Surface box(const Vec3& x) const {  // shape: centre, half sizes
+        Vec3 q, outside;
+        int nearest = 0;
+        for (int i = 0; i < 3; ++i) {
+            q[i] = std::fabs(x[i] - shape[i]) - shape[3 + i];
+            outside[i] = std::fmax(q[i], 0.0);
+            if (q[i] > q[nearest]) nearest = i;
+        }
+        auto side = [&](int i) { return x[i] < shape[i] ? -1.0 : 1.0; };
+        const double distance = norm3(outside);
+        Surface s{q[nearest], {0, 0, 0}};
+        if (distance > 0) {
+            s.phi = distance;
+            for (int i = 0; i < 3; ++i) s.normal[i] = outside[i] / distance * side(i);
+        } else {
+            s.normal[nearest] = side(nearest);
+        }
+        return s;
+    }
+    // Trilinear value and the exact gradient of that interpolant; beyond the lattice the distance to it is added.
+    Surface sampled_surface(const Vec3& x) const {
+        int64_t cell[3];
+        double f[3];
+        Vec3 beyond;
+        for (int i = 0; i < 3; ++i) {
+            const double q = (x[i] - sampled.origin[i]) / sampled.spacing;
+            const double inside = std::fmin(std::fmax(q, 0.0), double(sampled.count[i] - 1));
+            cell[i] = std::min<int64_t>(int64_t(inside), sampled.count[i] - 2);
+            f[i] = inside - double(cell[i]);
+            beyond[i] = (q - inside) * sampled.spacing;
+        }
+        double phi = 0;
+        Vec3 gradient{0, 0, 0};
+        for (int corner = 0; corner < 8; ++corner) {
+            double w[3], dw[3];
+            int64_t at[3];
+            for (int i = 0; i < 3; ++i) {
+                const int up = (corner >> i) & 1;
+                w[i] = up ? f[i] : 1 - f[i];
+                dw[i] = up ? 1 : -1;
+                at[i] = cell[i] + up;
+            }
+            const double value = sampled.values[(at[0] * sampled.count[1] + at[1]) * sampled.count[2] + at[2]];
+            phi += value * w[0] * w[1] * w[2];
+            gradient[0] += value * dw[0] * w[1] * w[2];
+            gradient[1] += value * w[0] * dw[1] * w[2];
+            gradient[2] += value * w[0] * w[1] * dw[2];
+        }
+        const double distance = norm3(beyond);
+        if (distance > 0) return {phi + distance, {beyond[0] / distance, beyond[1] / distance, beyond[2] / distance}};
+        const double n = norm3(gradient);
+        if (n > 0)
+            for (auto& g : gradient) g /= n;
+        return {phi, gradient};
+    }
+};
+
+// New velocity of a point in contact. J15 section 2.2 step 6: sticky moves with the obstacle; slip loses its normal
+// part; separate does so only when approaching; Coulomb friction takes at most mu times the normal change.
+inline Vec3 contact_velocity(const Vec3& v, const Vec3& obstacle, const Vec3& n, ContactMode mode, double friction) {
+    if (mode == ContactMode::sticky) return obstacle;
+    Vec3 tangent{v[0] - obstacle[0], v[1] - obstacle[1], v[2] - obstacle[2]};
+    const double normal_speed = dot3(tangent, n);
+    if (mode == ContactMode::separate && normal_speed >= 0) return v;
+    for (int i = 0; i < 3; ++i) tangent[i] -= normal_speed * n[i];
+    const double approach = std::fmin(normal_speed, 0.0), slide = norm3(tangent);
+    const double keep = slide > 0 ? std::fmax(0.0, 1 + friction * approach / slide) : 0.0;
+    return {obstacle[0] + keep * tangent[0], obstacle[1] + keep * tangent[1], obstacle[2] + keep * tangent[2]};
+}
+
+}  // namespace continua

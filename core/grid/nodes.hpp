@@ -1,0 +1,91 @@
+// Node arrays: (blocks, 4^d, 4) with channels (x, y, z or 0, mass). Tiles: the (4 + degree)^d nodes a particle block
+// reaches, scattered by one thread; grid blocks then add up the tiles that overlap them in a fixed order.
+#pragma once
+
+#include "blocks.hpp"
+
+namespace continua {
+
+template <int d, class Function>
+inline void for_block_nodes(Function&& function) {  // function(node number, local coordinates)
+    int node = 0;
+    std::array<int, 3> l{};
+    for (l[0] = 0; l[0] < kSide; ++l[0])
+        for (l[1] = 0; l[1] < kSide; ++l[1]) {
+            if constexpr (d == 2)
+                function(node++, l);
+            else
+                for (l[2] = 0; l[2] < kSide; ++l[2]) function(node++, l);
+        }
+}
+
+// Visit the rows (runs of nodes along the last axis) shared by a tile and the grid block at one of its corners:
+// function(first tile node, first block node, run length).
+template <int d, int degree, class Function>
+inline void for_shared_rows(int corner, Function&& function) {
+    constexpr int S = kSide + degree;
+    int begin[3] = {}, count[3] = {1, 1, 1};
+    for (int a = 0; a < d; ++a) {
+        const bool upper = (corner >> (d - 1 - a)) & 1;
+        begin[a] = upper ? kSide : 0;
+        count[a] = upper ? degree : kSide;
+    }
+    if constexpr (d == 2) {
+        for (int i = 0; i < count[0]; ++i) function((begin[0] + i) * S + begin[1], i * kSide, count[1]);
+    } else {
+        for (int i = 0; i < count[0]; ++i)
+            for (int j = 0; j < count[1]; ++j)
+                function(((begin[0] + i) * S + begin[1] + j) * S + begin[2], (i * kSide + j) * kSide, count[2]);
+    }
+}
+
+// nodes[b] (+)= sum over corners of the overlapping tiles.
+template <class T, int d, int degree>
+void collect_tiles(const T* tiles, const int32_t* sources, int64_t blocks, bool accumulate, T* nodes) {
+    constexpr int64_t kTile = int64_t(kTileNodes<d, degree>) * 4, kBlock = int64_t(kBlockNodes<d>) * 4;
+#pragma omp parallel for schedule(dynamic, 16)
+    for (int64_t b = 0; b < blocks; ++b) {
+        T* block = nodes + b * kBlock;
+        if (!accumulate) std::fill(block, block + kBlock, T(0));
+        for (int corner = 0; corner < kCorners<d>; ++corner) {
+            const int32_t s = sources[b * kCorners<d> + corner];
+            if (s < 0) continue;
+            const T* tile = tiles + s * kTile;
+            for_shared_rows<d, degree>(corner, [&](int from, int to, int count) {
+                for (int k = 0; k < 4 * count; ++k) block[4 * to + k] += tile[4 * from + k];
+            });
+        }
+    }
+}
+
+// Copy the nodes of the tile of one particle block from the grid blocks it reaches.
+template <class T, int d, int degree>
+inline void read_tile(const T* nodes, const int32_t* reach, T* tile) {
+    for (int corner = 0; corner < kCorners<d>; ++corner) {
+        const int32_t b = reach[corner];
+        if (b < 0) continue;
+        const T* block = nodes + int64_t(b) * kBlockNodes<d> * 4;
+        for_shared_rows<d, degree>(corner, [&](int to, int from, int count) {
+            std::copy(block + 4 * from, block + 4 * (from + count), tile + 4 * to);
+        });
+    }
+}
+
+// Momentum -> velocity, plus dt * acceleration; nodes without mass stay at rest. J15 section 2.2 steps 3, 5.
+template <class T, int d>
+void momentum_to_velocity(T* nodes, int64_t blocks, const T* increment) {
+    const T tiny = std::numeric_limits<T>::min() * T(1024);
+    T add[4] = {};
+    for (int a = 0; a < d; ++a) add[a] = increment[a];
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < blocks * kBlockNodes<d>; ++i) {
+        T* node = nodes + 4 * i;
+        const T mass = node[3];
+        const bool active = mass > tiny;
+        const T inv = active ? T(1) / mass : T(0);
+        for (int a = 0; a < 3; ++a) node[a] = active ? node[a] * inv + add[a] : T(0);
+        node[3] = active ? mass : T(0);
+    }
+}
+
+}  // namespace continua

@@ -1,0 +1,159 @@
+// Stable sort of particles by grid block. The result does not depend on the number of threads.
+#pragma once
+
+#include <omp.h>
+
+#include "blocks.hpp"
+
+namespace continua {
+
+namespace detail {
+
+template <int d>
+inline BlockCoords<d> unpack(uint64_t packed) {
+    BlockCoords<d> b;
+    for (int a = 0; a < d; ++a) b[a] = int32_t((packed >> (a * kAxisBits)) & ((1u << kAxisBits) - 1)) - kBias;
+    return b;
+}
+
+// Packed block coordinates of n particles starting at `begin`, or ~0 for particles that lie nowhere.
+template <class T, int d>
+inline void pack_blocks(const T* x, int64_t stride, int64_t begin, int n, const Lattice<T, d>& lattice, T shift,
+                        uint64_t* out) {
+    constexpr int kMax = 512;
+    int32_t block[d][kMax];
+    uint8_t bad[kMax] = {};
+    const T limit = T(kSide) * T(kBias - 2);
+    for (int a = 0; a < d; ++a) {
+        const T* xa = x + a * stride + begin;
+        const T origin = lattice.origin[a], inv_dx = lattice.inv_dx;
+        for (int i = 0; i < n; ++i) {
+            const T q = (xa[i] - origin) * inv_dx - shift;
+            const bool good = q > -limit && q < limit;  // false for NaN
+            bad[i] |= !good;
+            block[a][i] = int32_t(std::floor(good ? q : T(0))) >> 2;
+        }
+        if (lattice.period[a])
+            for (int i = 0; i < n; ++i) block[a][i] = lattice.wrap(block[a][i], a);
+    }
+    for (int i = 0; i < n; ++i) {
+        uint64_t packed = 0;
+        for (int a = 0; a < d; ++a) packed |= uint64_t(uint32_t(block[a][i] + kBias)) << (a * kAxisBits);
+        out[i] = bad[i] ? ~0ull : packed;
+    }
+}
+
+}  // namespace detail
+
+// order: n indices (output). slots: n scratch entries.
+template <class T, int d>
+BlockOrder sort_by_block(const T* x, int64_t stride, int64_t n, const Lattice<T, d>& lattice, int degree,
+                         int32_t* order, int32_t* slots) {
+    constexpr int kPiece = 512;
+    const T shift = T(0.5 * (degree - 1));
+    const int chunks = int(std::max<int64_t>(1, std::min<int64_t>(omp_get_max_threads(), n / 4096)));
+    auto chunk_begin = [&](int c) { return n * c / chunks; };
+    std::vector<KeyMap> found(chunks);
+    std::vector<int64_t> bad(chunks, -1);
+
+    auto for_packed = [&](int c, auto&& visit) {
+        uint64_t packed[kPiece];
+        for (int64_t i = chunk_begin(c); i < chunk_begin(c + 1); i += kPiece) {
+            const int count = int(std::min<int64_t>(kPiece, chunk_begin(c + 1) - i));
+            detail::pack_blocks<T, d>(x, stride, i, count, lattice, shift, packed);
+            for (int k = 0; k < count; ++k) visit(i + k, packed[k]);
+        }
+    };
+
+    // 1. which blocks hold particles
+#pragma omp parallel for schedule(static, 1)
+    for (int c = 0; c < chunks; ++c) {
+        uint64_t last = ~0ull;
+        for_packed(c, [&](int64_t i, uint64_t packed) {
+            if (packed == last) return;
+            if (packed == ~0ull) {
+                if (bad[c] < 0) bad[c] = i;
+                return;
+            }
+            found[c].insert(packed, 0);
+            last = packed;
+        });
+    }
+    BlockOrder result;
+    for (int c = 0; c < chunks && result.first_bad < 0; ++c) result.first_bad = bad[c];
+    if (result.first_bad >= 0) return result;
+    for (auto& set : found)
+        set.each([&](uint64_t packed) { result.keys.push_back(morton_key<d>(detail::unpack<d>(packed))); });
+    std::sort(result.keys.begin(), result.keys.end());
+    result.keys.erase(std::unique(result.keys.begin(), result.keys.end()), result.keys.end());
+    const int64_t blocks = int64_t(result.keys.size());
+    KeyMap number(result.keys.size());
+    for (int64_t s = 0; s < blocks; ++s) {
+        const BlockCoords<d> b = block_coords<d>(result.keys[s]);
+        uint64_t packed = 0;
+        for (int a = 0; a < d; ++a) packed |= uint64_t(uint32_t(b[a] + kBias)) << (a * kAxisBits);
+        number.insert(packed, int32_t(s));
+    }
+
+    // 2. count per chunk and block, 3. place: chunks in order keep the sort stable
+    std::vector<int64_t> cursor(size_t(chunks) * blocks, 0);
+#pragma omp parallel for schedule(static, 1)
+    for (int c = 0; c < chunks; ++c) {
+        uint64_t last = ~0ull;
+        int32_t slot = 0;
+        int64_t* count = cursor.data() + size_t(c) * blocks;
+        for_packed(c, [&](int64_t i, uint64_t packed) {
+            if (packed != last) slot = number.find(packed), last = packed;
+            slots[i] = slot;
+            ++count[slot];
+        });
+    }
+    result.offsets.assign(blocks + 1, 0);
+    int64_t total = 0;
+    for (int64_t s = 0; s < blocks; ++s) {
+        result.offsets[s] = total;
+        for (int c = 0; c < chunks; ++c) {
+            const int64_t count = cursor[size_t(c) * blocks + s];
+            cursor[size_t(c) * blocks + s] = total;
+            total += count;
+        }
+    }
+    result.offsets[blocks] = total;
+#pragma omp parallel for schedule(static, 1)
+    for (int c = 0; c < chunks; ++c) {
+        int64_t* at = cursor.data() + size_t(c) * blocks;
+        for (int64_t i = chunk_begin(c); i < chunk_begin(c + 1); ++i) order[at[slots[i]]++] = int32_t(i);
+    }
+    return result;
+}
+
+// Keys of the grid blocks reached from particle blocks: each and its upper neighbours, sorted.
+template <class T, int d>
+std::vector<uint64_t> reached_blocks(const std::vector<uint64_t>& particle_keys, const Lattice<T, d>& lattice) {
+    std::vector<uint64_t> keys;
+    keys.reserve(particle_keys.size() * kCorners<d>);
+    for (uint64_t key : particle_keys)
+        for (int corner = 0; corner < kCorners<d>; ++corner)
+            keys.push_back(morton_key<d>(lattice.neighbour(block_coords<d>(key), corner)));
+    std::sort(keys.begin(), keys.end());
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+    return keys;
+}
+
+// reach[s][corner]: grid block of that corner of particle block s; sources[b][corner]: the particle block whose tile
+// corner lands on grid block b, or -1.
+template <class T, int d>
+void link_blocks(const uint64_t* particle_keys, int64_t particle_blocks, const uint64_t* node_keys, int64_t node_blocks,
+                 const Lattice<T, d>& lattice, int32_t* reach, int32_t* sources) {
+    std::fill(sources, sources + node_blocks * kCorners<d>, -1);
+    for (int64_t s = 0; s < particle_blocks; ++s)
+        for (int corner = 0; corner < kCorners<d>; ++corner) {
+            const uint64_t key = morton_key<d>(lattice.neighbour(block_coords<d>(particle_keys[s]), corner));
+            const int64_t b = std::lower_bound(node_keys, node_keys + node_blocks, key) - node_keys;
+            const int32_t found = b < node_blocks && node_keys[b] == key ? int32_t(b) : -1;
+            reach[s * kCorners<d> + corner] = found;
+            if (found >= 0) sources[found * int64_t(kCorners<d>) + corner] = int32_t(s);
+        }
+}
+
+}  // namespace continua

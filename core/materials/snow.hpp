@@ -1,0 +1,63 @@
+// Snow: fixed corotated elasticity in the elastic part, singular values clamped, moduli hardened by plastic
+// compression. J15 section 3.2.
+#pragma once
+
+#include "fixed_corotated.hpp"
+
+namespace continua {
+
+struct Snow {
+    static constexpr std::string_view name = "snow";
+    static constexpr std::array<std::string_view, 5> parameters{"mu", "lam", "lower", "upper", "hardening"};
+    static constexpr std::array<std::string_view, 1> states{"Jp"};
+
+    // exp(xi (1 - Jp)), limited to a factor of 100 either way so that crushed snow keeps a usable time step.
+    template <class V>
+    static V hardening(const V* p, const V* z) {
+        using T = Scalar<V>;
+        const V limit = V(T(4.605170185988092));
+        return exp_of(V(min(max(V(p[4] * (V(1) - z[0])), V(-limit)), limit)));
+    }
+    template <class V>
+    static std::array<V, 2> moduli(const V* p, const V* z) {
+        const V factor = hardening(p, z);
+        return {p[0] * factor, p[1] * factor};
+    }
+    template <class V, int d>
+    static V energy(const Mat<V, d>& F, const V* p, const V* z) {
+        return FixedCorotated::energy(F, moduli(p, z).data(), z);
+    }
+    template <class V, int d>
+    static Mat<V, d> piola(const Mat<V, d>& F, const V* p, const V* z) {
+        return FixedCorotated::piola(F, moduli(p, z).data(), z);
+    }
+    template <class V, int d>
+    static Principal<V, d> principal(const Vec<V, d>& s, const V* p, const V* z) {
+        return FixedCorotated::principal<V, d>(s, moduli(p, z).data(), z);
+    }
+    template <class V>
+    static V modulus(const V* p, const V* z) {
+        return (p[1] + V(2) * p[0]) * hardening(p, z);
+    }
+    // Clamp the stretches to [lower, upper]; what is cut off goes into the plastic volume ratio Jp.
+    template <class V, int d>
+    static void flow(Mat<V, d>& F, const V* p, V* z) {
+        Svd<V, d> f = polar_svd(F);
+        V trial = V(1), kept = V(1);
+        auto inside = f.s[0] == f.s[0];
+        for (int i = 0; i < d; ++i) {
+            const V clamped = min(max(f.s[i], p[2]), p[3]);
+            inside = inside && clamped == f.s[i];
+            trial *= f.s[i];
+            kept *= clamped;
+            f.s[i] = clamped;
+        }
+        // Elastic states are left untouched to the last bit.
+        if (all(inside)) return;
+        const Mat<V, d> projected = compose(f.U, f.s, f.V_);
+        for (int k = 0; k < d * d; ++k) F.a[k] = select(inside, F.a[k], projected.a[k]);
+        z[0] = select(inside, z[0], V(z[0] * trial / kept));
+    }
+};
+
+}  // namespace continua

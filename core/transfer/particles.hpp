@@ -1,0 +1,109 @@
+// Particle arrays as the kernels see them, and batches of particles in block order.
+#pragma once
+
+#include "../grid/nodes.hpp"
+#include "../grid/sort.hpp"
+#include "../materials/model.hpp"
+
+namespace continua {
+
+inline constexpr int kMaxParameters = 12;
+inline constexpr int kMaxStates = 16;  // history variables plus per-particle parameters
+
+// Component-major arrays: component c of particle i is at [c * stride + i].
+template <class T>
+struct Particles {
+    T *x, *v, *C, *F, *mass, *volume, *state;
+    int32_t* ids;
+    int64_t stride;
+    int64_t count;
+    int states;
+};
+
+// Material parameters, each uniform (step 0) or one per particle (step 1). Per-particle ones travel with the body.
+template <class T>
+struct Parameters {
+    const T* at[kMaxParameters];
+    int64_t step[kMaxParameters];
+    int count;
+};
+
+struct Blocks {
+    const uint64_t* keys;
+    const int64_t* offsets;
+    const int32_t* order;
+    int64_t count;
+};
+
+// Up to kBatch particles of one block; missing ones repeat the last index.
+struct BatchIndices {
+    int32_t at[kBatch];
+    int count;
+    bool contiguous;
+
+    BatchIndices(const int32_t* order, int64_t begin, int64_t end) {
+        count = int(std::min<int64_t>(kBatch, end - begin));
+        for (int j = 0; j < kBatch; ++j) at[j] = order[begin + std::min(j, count - 1)];
+        contiguous = count == kBatch && at[kBatch - 1] - at[0] == kBatch - 1;  // indices increase within a block
+    }
+    template <class T>
+    void fetch(const T* from, T* to) const {
+        if (contiguous)
+            std::memcpy(to, from + at[0], sizeof(T) * kBatch);
+        else
+            for (int j = 0; j < kBatch; ++j) to[j] = from[at[j]];
+    }
+    template <class T>
+    void fetch(const T* from, int64_t stride, int components, T* to) const {
+        for (int c = 0; c < components; ++c) fetch(from + c * stride, to + c * kBatch);
+    }
+    template <class T>
+    void fetch(const Parameters<T>& from, T* to) const {
+        for (int c = 0; c < from.count; ++c) {
+            if (from.step[c] == 0)
+                std::fill(to + c * kBatch, to + (c + 1) * kBatch, *from.at[c]);
+            else
+                fetch(from.at[c], to + c * kBatch);
+        }
+    }
+};
+
+// Interpolation weights of a batch: per axis and node the weight w, w times the node offset r = (x_i - x_p)/dx, and
+// dx times the derivative of w. `node` is the first tile node of each particle's stencil.
+template <class T, int d, int degree>
+struct Stencils {
+    static constexpr int K = degree + 1;
+    static constexpr int S = kSide + degree;
+    alignas(64) T w[d][K][kBatch], wr[d][K][kBatch], dw[d][K][kBatch];
+    int32_t node[kBatch];
+
+    void compute(const T* x, const Lattice<T, d>& lattice, const BlockCoords<d>& block) {
+        using V = Lanes<T>;
+        alignas(64) T local[d][kBatch];
+        for (int a = 0; a < d; ++a) {
+            const V first_of_block = V(T(kSide * block[a])), span = V(T(kSide * lattice.period[a]));
+            for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
+                V q = (load<V>(x + a * kBatch + lane) - V(lattice.origin[a])) * V(lattice.inv_dx) - first_of_block;
+                if (lattice.period[a]) q = select(q < V(-0.5f) * span, V(q + span), q);
+                // Rounding may disagree with the sort by one cell at a block face; the clamp keeps the stencil in the tile.
+                const V first = min(max(V(stdx::floor(V(q - V(T(BSpline<degree>::shift))))), V(0)), V(T(kSide - 1)));
+                store(first, local[a] + lane);
+                const V f = q - first;
+                V weight[K], slope[K];
+                BSpline<degree>::weights(f, weight, slope);
+                for (int k = 0; k < K; ++k) {
+                    store(weight[k], w[a][k] + lane);
+                    store(V(weight[k] * (V(T(k)) - f)), wr[a][k] + lane);
+                    store(slope[k], dw[a][k] + lane);
+                }
+            }
+        }
+        for (int j = 0; j < kBatch; ++j) {
+            int32_t index = int32_t(local[0][j]);
+            for (int a = 1; a < d; ++a) index = index * S + int32_t(local[a][j]);
+            node[j] = index;
+        }
+    }
+};
+
+}  // namespace continua

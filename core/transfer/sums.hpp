@@ -1,0 +1,61 @@
+// Totals over particles in double, in fixed chunks and order.
+#pragma once
+
+#include "particles.hpp"
+
+namespace continua {
+
+struct ParticleSums {
+    double mass = 0, kinetic = 0, elastic = 0;
+    double momentum[3] = {}, angular[3] = {}, first_moment[3] = {};
+
+    void merge(const ParticleSums& o) {
+        mass += o.mass, kinetic += o.kinetic, elastic += o.elastic;
+        for (int i = 0; i < 3; ++i)
+            momentum[i] += o.momentum[i], angular[i] += o.angular[i], first_moment[i] += o.first_moment[i];
+    }
+};
+
+// spread(i, D): fills D_a = sum_i w r_a^2 of particle i (its affine inertia per unit mass).
+// energy(i): elastic energy of particle i.
+template <class T, int d, class Spread, class Energy>
+ParticleSums sum_particles(const Particles<T>& P, bool affine, Spread&& spread, Energy&& energy) {
+    constexpr int64_t kChunk = 4096;
+    const int64_t chunks = (P.count + kChunk - 1) / kChunk;
+    std::vector<ParticleSums> partial(chunks);
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int64_t c = 0; c < chunks; ++c) {
+        ParticleSums& s = partial[c];
+        for (int64_t i = c * kChunk; i < std::min(P.count, (c + 1) * kChunk); ++i) {
+            double x[3] = {}, v[3] = {}, B[3][3] = {}, D[3] = {}, speed2 = 0;
+            const double m = P.mass[i];
+            for (int a = 0; a < d; ++a) {
+                x[a] = P.x[a * P.stride + i], v[a] = P.v[a * P.stride + i];
+                speed2 += v[a] * v[a];
+            }
+            if (affine) {
+                spread(i, D);
+                for (int a = 0; a < d; ++a)
+                    for (int b = 0; b < d; ++b) {
+                        const double c_ab = P.C[(a * d + b) * P.stride + i];
+                        B[a][b] = c_ab * D[b];
+                        speed2 += c_ab * c_ab * D[b];
+                    }
+            }
+            s.mass += m;
+            s.kinetic += 0.5 * m * speed2;
+            s.elastic += energy(i);
+            for (int a = 0; a < 3; ++a) {
+                const int b = (a + 1) % 3, e = (a + 2) % 3;
+                s.momentum[a] += m * v[a];
+                s.first_moment[a] += m * x[a];
+                s.angular[a] += m * (x[b] * v[e] - x[e] * v[b] + B[e][b] - B[b][e]);  // J15 (5.11)
+            }
+        }
+    }
+    ParticleSums total;
+    for (const auto& s : partial) total.merge(s);
+    return total;
+}
+
+}  // namespace continua

@@ -1,0 +1,25 @@
+"""Shared pydantic settings and field types of all domain objects (shapes, materials, colliders, ...)."""
+
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
+
+CONFIG = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+
+def _as_plain(value: Any) -> Any:
+    """Accept NumPy arrays and scalars wherever numbers or lists are expected."""
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+
+
+def _vector_length(value: tuple[float, ...]) -> tuple[float, ...]:
+    if len(value) not in (2, 3):
+        raise ValueError(f"expected 2 or 3 numbers, got {len(value)}")
+    return value
+
+
+Finite = Annotated[float, BeforeValidator(_as_plain), Field(allow_inf_nan=False)]
+Positive = Annotated[float, BeforeValidator(_as_plain), Field(gt=0, allow_inf_nan=False)]
+NonNegative = Annotated[float, BeforeValidator(_as_plain), Field(ge=0, allow_inf_nan=False)]
+Vector = Annotated[tuple[Finite, ...], BeforeValidator(_as_plain), AfterValidator(_vector_length)]

@@ -1,0 +1,1 @@
+"""Bodies: what moves, where it starts and how fast."""

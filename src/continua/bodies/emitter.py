@@ -1,0 +1,64 @@
+"""Emitters: bodies whose particles enter over time."""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from continua._model import CONFIG, NonNegative, Positive, Vector
+from continua._validation import raises
+from continua.errors import SetupError
+from continua.geometry.shapes import AnyShape
+from continua.materials import AnyMaterial
+
+Array = NDArray[np.float64]
+
+
+@raises(SetupError)
+@dataclass(config=CONFIG)
+class Emitter:
+    """Material streaming out of a region with constant velocity between `start` and `stop`.
+
+    Think of an endless lattice of particles that moves with `velocity`: a particle is released when its lattice
+    point enters the region, so the stream has the material's density at any speed and any time step.
+    """
+
+    shape: AnyShape = Field(description="region the stream flows into")
+    material: AnyMaterial = Field(description="what is emitted")
+    velocity: Vector = Field(description="velocity of the stream [m/s]")
+    start: NonNegative = Field(0.0, description="when it begins [s]")
+    stop: Positive | None = Field(None, description="when it ends [s]; left out: never")
+    name: str | None = Field(None, kw_only=True, min_length=1, description="name, unique in the scene")
+    particles_per_cell: int | None = Field(None, kw_only=True, gt=0, description="left out: 4 in 2D, 8 in 3D")
+    type: Literal["emitter"] = Field("emitter", kw_only=True, repr=False)
+
+    def __post_init__(self) -> None:
+        if not np.linalg.norm(self.velocity) > 0:
+            raise ValueError("velocity must not be zero")
+        if len(self.velocity) != self.shape.dimension:
+            raise ValueError("velocity must have as many entries as the shape has dimensions")
+        if self.stop is not None and self.stop <= self.start:
+            raise ValueError("stop must be later than start")
+
+    @property
+    def dimension(self) -> int:
+        """2 or 3."""
+        return len(self.velocity)
+
+    def released(self, t0: float, t1: float, spacing: float) -> Array:
+        """Points (N, d) [m], at time t1, whose lattice point entered the region during (t0, t1] [s]."""
+        t0, t1 = max(t0, self.start), t1 if self.stop is None else min(t1, self.stop)
+        if t1 <= t0:
+            return np.empty((0, self.dimension))
+        velocity = np.array(self.velocity)
+        lower, upper = self.shape.bounds()
+        shift = velocity * (t1 - self.start)
+        first = np.floor((lower - shift) / spacing).astype(int)
+        last = np.ceil((upper - shift) / spacing).astype(int)
+        axes = [np.arange(a, b + 1) for a, b in zip(first, last, strict=True)]
+        index = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, self.dimension)
+        x = (index + 0.5) * spacing + shift
+        x = x[self.shape.contains(x)]
+        return x[~self.shape.contains(x - velocity * (t1 - t0))]

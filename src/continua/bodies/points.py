@@ -1,0 +1,238 @@
+"""Bodies made of particles: component-major arrays in two sets, so that a step reads one and writes the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from continua import _core
+from continua.errors import SetupError
+from continua.materials.base import Material, NativeMaterial, from_components
+from continua.materials.python import PythonMaterial
+
+LANES = 16  # arrays are padded to whole batches; the tail has no mass and F = I
+
+
+@dataclass
+class PointArrays:
+    """Particle data as the core wants it: component c of particle i is at [c, i]."""
+
+    x: NDArray  # (d, capacity) [m]
+    v: NDArray  # (d, capacity) [m/s]
+    C: NDArray  # (d*d, capacity) [1/s]
+    F: NDArray  # (d*d, capacity)
+    mass: NDArray  # (capacity,) [kg]
+    volume: NDArray  # (capacity,) undeformed [m^d]
+    state: NDArray  # (history variables, capacity)
+    ids: NDArray[np.int32]  # (capacity,)
+    count: int
+
+    NAMES = ("x", "v", "C", "F", "mass", "volume", "state", "ids")
+
+    @classmethod
+    def allocate(cls, d: int, capacity: int, states: int, dtype: type[np.floating]) -> PointArrays:
+        """Arrays for at least `capacity` particles, all of them padding."""
+        capacity = max(LANES, -(-capacity // LANES) * LANES)
+        arrays = cls(
+            x=np.zeros((d, capacity), dtype),
+            v=np.zeros((d, capacity), dtype),
+            C=np.zeros((d * d, capacity), dtype),
+            F=np.zeros((d * d, capacity), dtype),
+            mass=np.zeros(capacity, dtype),
+            volume=np.zeros(capacity, dtype),
+            state=np.zeros((states, capacity), dtype),
+            ids=np.zeros(capacity, np.int32),
+            count=0,
+        )
+        arrays.F[:: d + 1] = 1
+        return arrays
+
+    @property
+    def capacity(self) -> int:
+        """Particles there is room for."""
+        return self.x.shape[1]
+
+    @property
+    def nbytes(self) -> int:
+        """Memory [bytes]."""
+        return sum(getattr(self, name).nbytes for name in self.NAMES)
+
+    def grown(self, capacity: int) -> PointArrays:
+        """A copy with more room."""
+        d, states = len(self.x), len(self.state)
+        bigger = PointArrays.allocate(d, capacity, states, self.x.dtype.type)
+        for name in self.NAMES:
+            getattr(bigger, name)[..., : self.count] = getattr(self, name)[..., : self.count]
+        bigger.count = self.count
+        return bigger
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Material parameters for the core: uniform `values`, or per particle in row `rows[k]` of the state (else -1)."""
+
+    values: NDArray
+    rows: NDArray[np.int32]
+
+
+class Body:
+    """Particles of one material.
+
+    Rows of `x`, `v`, ... follow the order of the grid and change from step to step; `ids` tells which particle is
+    which, and `fields()` returns everything in the order in which the particles were added.
+    """
+
+    def __init__(self, name: str, material: Material, dimension: int, dtype: type[np.floating]) -> None:
+        self.name = name
+        self.material = material
+        self.dimension = dimension
+        self.max_speed = 0.0
+        self.max_wave_speed = material.wave_speed()
+        self._front = PointArrays.allocate(dimension, 0, len(material.states), dtype)
+        self._back = PointArrays.allocate(dimension, 0, len(material.states), dtype)
+        values = material.parameter_values() if isinstance(material, NativeMaterial) else np.empty(0)
+        self.parameters = Parameters(values.astype(dtype), np.full(len(values), -1, np.int32))
+
+    def append(self, x: NDArray, v: NDArray, C: NDArray, volume: NDArray) -> None:
+        """Add undeformed particles: x, v (N, d), C (N, d, d), volume (N,)."""
+        a, n = self._front, len(x)
+        if n == 0:
+            return
+        if a.count + n > np.iinfo(np.int32).max:
+            raise SetupError(f'body "{self.name}" would have more than 2^31 particles; use a larger dx')
+        if a.count + n > a.capacity:
+            room = a.count + n if a.count == 0 else (a.count + n) * 3 // 2
+            self._front = a = a.grown(room)
+            self._back = PointArrays.allocate(self.dimension, room, len(a.state), a.x.dtype.type)
+        new = slice(a.count, a.count + n)
+        a.x[:, new], a.v[:, new] = x.T, v.T
+        a.C[:, new] = C.reshape(n, -1).T
+        a.volume[new] = volume
+        a.mass[new] = volume * self.material.density
+        for row, value in enumerate(self.material.states.values()):
+            a.state[row, new] = value
+        a.ids[new] = np.arange(a.count, a.count + n, dtype=np.int32)
+        a.count += n
+        self.max_speed = max(self.max_speed, float(np.sqrt((v**2).sum(axis=1).max())))
+
+    @property
+    def arrays(self) -> PointArrays:
+        """The current particle data, component-major (for kernels)."""
+        return self._front
+
+    @property
+    def next_arrays(self) -> PointArrays:
+        """Where the running step writes."""
+        return self._back
+
+    def swap(self) -> None:
+        """Accept the step: what was written becomes current."""
+        self._back.count = self._front.count
+        self._front, self._back = self._back, self._front
+
+    def __len__(self) -> int:
+        return self._front.count
+
+    @property
+    def count(self) -> int:
+        """Number of particles."""
+        return self._front.count
+
+    @property
+    def x(self) -> NDArray:
+        """Positions (N, d) [m]; a view, fetch it again after each step."""
+        return self._front.x[:, : self.count].T
+
+    @property
+    def v(self) -> NDArray:
+        """Velocities (N, d) [m/s]; a view, fetch it again after each step."""
+        return self._front.v[:, : self.count].T
+
+    @property
+    def mass(self) -> NDArray:
+        """Masses (N,) [kg]; a view."""
+        return self._front.mass[: self.count]
+
+    @property
+    def volume(self) -> NDArray:
+        """Undeformed volumes (N,) [m^3, in 2D m^2]; a view."""
+        return self._front.volume[: self.count]
+
+    @property
+    def ids(self) -> NDArray[np.int32]:
+        """Number of each particle in the order of creation (N,); a view."""
+        return self._front.ids[: self.count]
+
+    @property
+    def F(self) -> NDArray:
+        """Deformation gradients (elastic part for plastic materials) (N, d, d); a copy, assign to change them."""
+        return from_components(self._front.F[:, : self.count])
+
+    @F.setter
+    def F(self, value: NDArray) -> None:
+        value = np.broadcast_to(value, (self.count, self.dimension, self.dimension))
+        self._front.F[:, : self.count] = value.reshape(self.count, -1).T
+
+    @property
+    def C(self) -> NDArray:
+        """Affine velocities (N, d, d) [1/s]; a copy, assign to change them."""
+        return from_components(self._front.C[:, : self.count])
+
+    @C.setter
+    def C(self, value: NDArray) -> None:
+        value = np.broadcast_to(value, (self.count, self.dimension, self.dimension))
+        self._front.C[:, : self.count] = value.reshape(self.count, -1).T
+
+    @property
+    def J(self) -> NDArray:
+        """Volume ratios det F (N,)."""
+        return np.linalg.det(self.F)
+
+    @property
+    def state(self) -> dict[str, NDArray]:
+        """History variables (N,) by name; views."""
+        return {name: self._front.state[k, : self.count] for k, name in enumerate(self.material.states)}
+
+    def refresh_speeds(self) -> None:
+        """Recompute the speeds that limit the time step, after arrays were changed by hand."""
+        a = self._front
+        self.max_speed = float(np.sqrt((self.v.astype(np.float64) ** 2).sum(axis=1).max())) if a.count else 0.0
+        if isinstance(self.material, NativeMaterial) and a.count:
+            speed2 = _core.max_wave_speed2(self.material.model, self.dimension, a, self.parameters)
+            self.max_wave_speed = float(np.sqrt(speed2))
+
+    def energy_density(self) -> NDArray[np.float64]:
+        """Elastic energy per undeformed volume (N,) [Pa]."""
+        material = self.material
+        assert isinstance(material, (NativeMaterial, PythonMaterial))
+        state = {name: value.astype(np.float64) for name, value in self.state.items()}
+        return material.energy(self.F.astype(np.float64), state)  # type: ignore[arg-type]
+
+    def fields(self) -> dict[str, NDArray]:
+        """All particle data in order of creation: id, x, v, J, volume and history variables."""
+        order = np.argsort(self.ids, kind="stable")
+        data = {"id": self.ids, "x": self.x, "v": self.v, "J": self.J, "volume": self.volume, **self.state}
+        return {name: np.ascontiguousarray(array[order]) for name, array in data.items()}
+
+    def snapshot(self) -> dict[str, NDArray]:
+        """Copies of everything needed to continue with the same bits."""
+        a = self._front
+        data = {name: np.ascontiguousarray(getattr(a, name)[..., : a.count]) for name in PointArrays.NAMES}
+        data["speeds"] = np.array([self.max_speed, self.max_wave_speed])
+        return data
+
+    def restore(self, data: dict[str, NDArray]) -> None:
+        """Inverse of `snapshot`."""
+        count = data["x"].shape[1]
+        dtype, states = self._front.x.dtype.type, len(self._front.state)
+        if data["x"].dtype != self._front.x.dtype or data["state"].shape != (states, count):
+            raise SetupError(f'the stored body "{self.name}" has another precision or material')
+        arrays = PointArrays.allocate(self.dimension, count, states, dtype)
+        for name in PointArrays.NAMES:
+            getattr(arrays, name)[..., :count] = data[name]
+        arrays.count = count
+        self._front = arrays
+        self._back = PointArrays.allocate(self.dimension, count, states, dtype)
+        self.max_speed, self.max_wave_speed = (float(s) for s in data["speeds"])

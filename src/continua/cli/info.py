@@ -1,0 +1,140 @@
+"""`continua info DIR`."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from continua.cli import text
+
+if TYPE_CHECKING:
+    from continua.io import RunFolder
+
+
+def info(folder: Path, *, as_json: bool) -> int:
+    """Print what a run folder holds."""
+    from continua.io import RunFolder
+
+    facts = collect(RunFolder(folder))
+    if as_json:
+        print(json.dumps(facts, default=str))
+    else:
+        print(f"{folder}: {facts['title'] or facts['name'] or 'a run'}\n{text.rows(lines(folder, facts))}")
+    return 0
+
+
+def collect(run: RunFolder) -> dict[str, Any]:
+    """Facts about a run as plain values."""
+    about = run.description
+    scene = about.get("scene") or {}
+    table = run.diagnostics()
+    frames, checkpoint = run.frame_indices(), run.last_checkpoint()
+    last = {name: float(column[-1]) for name, column in table.items() if len(column)}
+    steps = last.get("steps", last.get("step"))
+    time = last.get("time")
+    return {
+        "status": run.status,
+        "message": run.message,
+        "name": about.get("name"),
+        "title": scene.get("title", ""),
+        "version": about.get("version"),
+        "machine": about.get("machine"),
+        "created": about.get("created"),
+        "dimension": about.get("dimension"),
+        "dx": about.get("dx"),
+        "precision": about.get("precision"),
+        "bodies": about.get("bodies"),
+        "particles": last.get("particles"),
+        "frames": len(frames),
+        "last_frame": frames[-1] if frames else None,
+        "planned_frames": about.get("frames"),
+        "checkpoint": None
+        if checkpoint is None
+        else {"step": checkpoint.step, "frame": checkpoint.frame, "time": checkpoint.time},
+        "time": time,
+        "steps": steps,
+        "mean_dt": time / steps if time and steps else None,
+        "seconds": phases(table),
+        "resumable": run.status in ("interrupted", "failed") and not from_python(about),
+    }
+
+
+def phases(table: dict[str, np.ndarray]) -> dict[str, float]:
+    """Seconds spent in each phase, from the columns seconds_<phase>."""
+    prefix = "seconds_"
+    return {
+        name.removeprefix(prefix): float(np.nanmax(column))
+        for name, column in table.items()
+        if name.startswith(prefix) and len(column) and np.isfinite(column).any()
+    }
+
+
+def from_python(about: dict[str, Any]) -> bool:
+    """The run was not started from a scene."""
+    return about.get("scene") is None and about.get("source") is None
+
+
+def lines(folder: Path, facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Label and text of each line."""
+    status = facts["status"] + (f": {facts['message']}" if facts["message"] else "")
+    rows = [("status", status)]
+    if facts["resumable"]:
+        rows.append(("go on with", f"continua resume {shlex.quote(str(folder))}"))
+    rows.append(("scene", scene_line(facts)))
+    planned = f" of {facts['planned_frames'] + 1}" if facts["planned_frames"] is not None else ""
+    rows.append(("frames", f"{facts['frames']}{planned}"))
+    point = facts["checkpoint"]
+    if point is None:
+        rows.append(("checkpoint", "none"))
+    else:
+        rows.append(
+            ("checkpoint", f"step {point['step']}, frame {point['frame']}, t = {point['time']:.4g} s")
+        )
+    if facts["steps"]:
+        mean = f", mean dt = {text.quantity(facts['mean_dt'], 's')}" if facts["mean_dt"] else ""
+        rows.append(("steps", f"{text.count(facts['steps'])} to t = {facts['time']:.4g} s{mean}"))
+    rows += phase_lines(facts["seconds"])
+    rows.append(("made by", f"continua {facts['version'] or '?'}, {facts['created'] or '?'}"))
+    if isinstance(facts["machine"], dict):
+        machine = facts["machine"]
+        cores = text.plural(machine.get("cores") or 1, "core")
+        rows.append(
+            (
+                "on",
+                f"{machine.get('cpu')}, {cores}, {machine.get('os')}",
+            )
+        )
+    return rows
+
+
+def scene_line(facts: dict[str, Any]) -> str:
+    """`snowball, 3D, dx = 0.014 m, double precision, 97 656 particles`."""
+    parts = [facts["name"] or "from Python"]
+    if facts["dimension"]:
+        parts.append(f"{facts['dimension']}D")
+    if facts["dx"]:
+        parts.append(f"dx = {text.quantity(facts['dx'], 'm')}")
+    if facts["precision"]:
+        parts.append(f"{facts['precision']} precision")
+    if facts["particles"]:
+        parts.append(text.plural(int(facts["particles"]), "particle"))
+    return ", ".join(parts)
+
+
+def phase_lines(seconds: dict[str, float]) -> list[tuple[str, str]]:
+    """Time per phase, longest first, with its share."""
+    total = sum(seconds.values())
+    if not total:
+        return []
+    ordered = sorted(seconds.items(), key=lambda item: -item[1])
+    table = text.columns(
+        [
+            [name.replace("_", " "), text.duration(value), f"{100 * value / total:.0f} %"]
+            for name, value in ordered
+        ]
+    )
+    return [("time spent" if index == 0 else "", row) for index, row in enumerate(table)]

@@ -1,0 +1,63 @@
+"""What `continua run` says before it starts: everything with its unit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from continua.cli import text
+
+if TYPE_CHECKING:
+    from continua.scene import LoadedScene
+    from continua.simulation import Simulation
+
+
+def describe(loaded: LoadedScene, simulation: Simulation, frames: int, output: Path) -> str:
+    """A few aligned lines about the scene, its size and its cost."""
+    scene, summary = loaded.scene, simulation.summary()
+    settings = scene.simulation
+    time = frames / scene.run.fps
+    lines = [
+        (
+            "grid",
+            f"{summary.dimension}D, dx = {text.quantity(summary.dx, 'm')}, {settings.precision} precision",
+        ),
+    ]
+    bodies = [
+        [
+            body.name,
+            body.material,
+            text.plural(body.particles, "particle"),
+            text.quantity(body.mass, mass_unit(summary.dimension)),
+            f"waves at {text.quantity(body.wave_speed, 'm/s')}",
+        ]
+        for body in summary.bodies
+    ]
+    if bodies:
+        table = text.columns(bodies)
+        lines.append(("bodies" if len(bodies) > 1 else "body", table[0]))
+        lines += [("", row) for row in table[1:]]
+    if len(bodies) > 1:
+        total = text.quantity(summary.mass, mass_unit(summary.dimension))
+        lines.append(("together", f"{text.plural(summary.particles, 'particle')}, {total}"))
+    if scene.emitter:
+        lines.append(("emitters", ", ".join(emitter.name or "" for emitter in scene.emitter)))
+    steps = max(1, round(time / summary.expected_dt)) if summary.expected_dt > 0 else 0
+    lines += [
+        ("time step", f"about {text.quantity(summary.expected_dt, 's')}, set by {summary.dt_bound}"),
+        (
+            "run",
+            f"{text.quantity(time, 's')}, {text.plural(frames, 'frame')} at {scene.run.fps:g} per second, "
+            f"about {text.plural(steps, 'step')}",
+        ),
+        ("memory", f"about {text.memory(summary.memory)}"),
+        ("output", str(output)),
+    ]
+    lines += [("warning", warning) for warning in summary.warnings]
+    title = f"{loaded.name}: {scene.title}" if scene.title else loaded.name
+    return f"{title}\n{text.rows(lines)}"
+
+
+def mass_unit(dimension: int) -> str:
+    """Mass in 2D is per metre of depth."""
+    return "kg" if dimension == 3 else "kg/m"

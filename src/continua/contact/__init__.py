@@ -1,0 +1,1 @@
+"""Colliders, boundaries and how they move."""

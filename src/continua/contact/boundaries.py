@@ -1,0 +1,85 @@
+"""Conditions on the grid: periodic axes and regions of prescribed velocity."""
+
+from typing import Annotated, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BeforeValidator, Field
+from pydantic.dataclasses import dataclass
+
+from continua import _core
+from continua._model import CONFIG, Finite, Vector
+from continua._validation import raises
+from continua.contact.colliders import FAR, KINDS
+from continua.errors import SetupError
+
+
+def _as_list(value: object) -> object:
+    """NaN stands for None where files know no null."""
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return tuple(None if isinstance(v, (float, np.floating)) and np.isnan(v) else v for v in value)
+    return value
+
+
+@raises(SetupError)
+@dataclass(config=CONFIG)
+class Periodic:
+    """The world repeats along one axis: what leaves at `upper` enters at `lower`.
+
+    The length must be a multiple of 4 grid spacings.
+    """
+
+    axis: int = Field(ge=0, le=2, description="0, 1 or 2")
+    lower: Finite = Field(description="lower end [m]")
+    upper: Finite = Field(description="upper end [m]")
+    type: Literal["periodic"] = Field("periodic", kw_only=True, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.upper > self.lower:
+            raise ValueError("upper must be greater than lower")
+
+
+@raises(SetupError)
+@dataclass(config=CONFIG)
+class FixedVelocity:
+    """Grid nodes inside a box take a given velocity; entries left as None (nan in files) stay free."""
+
+    lower: Vector = Field(description="lower corner [m]")
+    upper: Vector = Field(description="upper corner [m]")
+    velocity: Annotated[tuple[Finite | None, ...], BeforeValidator(_as_list)] = Field(
+        description="velocity [m/s]; an entry that is nan leaves that component free"
+    )
+    name: str | None = Field(None, kw_only=True, min_length=1, description="name, unique in the scene")
+    type: Literal["fixed-velocity"] = Field("fixed-velocity", kw_only=True, repr=False)
+
+    def __post_init__(self) -> None:
+        if not len(self.lower) == len(self.upper) == len(self.velocity):
+            raise ValueError("lower, upper and velocity must have the same number of entries")
+        if any(u <= low for low, u in zip(self.lower, self.upper, strict=True)):
+            raise ValueError("upper must be greater than lower in every direction")
+
+    @property
+    def dimension(self) -> int:
+        """2 or 3."""
+        return len(self.lower)
+
+    @property
+    def samples(self) -> None:
+        """Boxes need no lattice."""
+        return None
+
+    def row(self, t: float) -> NDArray[np.float64]:
+        """Row of the core's collider table (the region does not move)."""
+        d = self.dimension
+        row = np.zeros(_core.collider_columns)
+        row[0], row[3] = KINDS.index("region"), 1.0
+        row[7:16] = np.eye(3).ravel()
+        row[16 : 16 + d] = [np.nan if v is None else v for v in self.velocity]
+        lower, upper = np.array(self.lower), np.array(self.upper)
+        row[22 : 22 + d] = (lower + upper) / 2
+        row[25:28] = FAR
+        row[25 : 25 + d] = (upper - lower) / 2
+        return row
+
+
+AnyBoundary = Annotated[Periodic | FixedVelocity, Field(discriminator="type")]

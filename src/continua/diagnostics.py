@@ -1,0 +1,41 @@
+"""Numbers that tell whether a simulation is healthy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from continua import _core
+
+if TYPE_CHECKING:
+    from continua.simulation import Simulation
+
+
+def diagnose(sim: Simulation) -> dict[str, float]:
+    """See `Simulation.diagnostics`."""
+    totals = np.zeros(3)  # mass, kinetic, elastic
+    momentum, angular, moment = np.zeros(3), np.zeros(3), np.zeros(3)
+    integrator = sim.integrator
+    for body in sim.bodies:
+        if not len(body):
+            continue
+        elastic = body.energy_density() * body.volume.astype(np.float64)
+        sums = _core.particle_sums(
+            body.arrays, integrator.lattice, sim.dimension, integrator.degree, sim.transfer.affine, elastic
+        )
+        totals += sums["mass"], sums["kinetic"], sums["elastic"]
+        momentum += sums["momentum"]
+        angular += sums["angular"]
+        moment += sums["first_moment"]
+    mass, kinetic, stored = (float(v) for v in totals)
+    potential = -float(sim.gravity @ moment[: sim.dimension])
+    row: dict[str, float] = {"time": sim.time, "step": sim.steps, "dt": sim.dt, "mass": mass}
+    row |= {"kinetic": kinetic, "elastic": stored, "potential": potential, "total": kinetic + stored + potential}
+    row |= {f"momentum_{'xyz'[a]}": float(momentum[a]) for a in range(sim.dimension)}
+    row |= {f"angular_{'xyz'[a]}": float(angular[a]) for a in ((2,) if sim.dimension == 2 else (0, 1, 2))}
+    row |= {f"center_{'xyz'[a]}": float(moment[a] / mass) if mass else 0.0 for a in range(sim.dimension)}
+    row |= {"particles": sim.particles, "blocks": integrator.grid.blocks}
+    row |= {"max_speed": max((b.max_speed for b in sim.bodies), default=0.0)}
+    row |= {f"seconds_{phase}": seconds for phase, seconds in integrator.seconds.items()}
+    return row

@@ -1,0 +1,145 @@
+"""Surfaces around particles, frame by frame, reconstructed with pysplashsurf."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from continua.errors import OutputError
+from continua.io.atomic import atomic_file, make_folder
+from continua.io.export import ExportProgress, FileNames, select_frames
+from continua.io.folder import RunFolder
+from continua.io.frames import BodyFrame
+from continua.io.optional import require
+from continua.io.ply import write_ply
+from continua.io.vtk import write_pvd, write_vtp
+
+FORMATS = ("ply", "obj", "vtk")
+
+
+@dataclass
+class Surface:
+    """Triangles (M, 3) over vertices (N, 3) [m] with unit normals (N, 3) and velocities (N, 3) [m/s]."""
+
+    vertices: np.ndarray
+    triangles: np.ndarray
+    normals: np.ndarray
+    velocities: np.ndarray
+
+
+def mesh(
+    folder: str | Path,
+    output: str | Path | None = None,
+    *,
+    to: str = "ply",
+    frames: Iterable[int] | None = None,
+    bodies: Iterable[str] | None = None,
+    radius: float | None = None,
+    detail: float = 0.5,
+    smoothing: int = 15,
+    progress: ExportProgress | None = None,
+) -> list[Path]:
+    """Write a closed surface per body and frame of a 3D run as ply, obj or vtk to `output` (or DIR/mesh).
+
+    `radius` is half the particle spacing [m] (found from the run by default), `detail` the size of the
+    surface grid in radii (smaller is finer), `smoothing` the number of smoothing rounds. Returns the files
+    written.
+    """
+    if to not in FORMATS:
+        raise OutputError(f"cannot write surfaces as {to!r}; choose one of {', '.join(FORMATS)}")
+    run = RunFolder(folder)
+    indices = select_frames(run, frames)
+    if run.dimension != 3:
+        raise OutputError(f"{run.path} is a 2D run and has no surface to mesh; render or export it instead")
+    chosen = _chosen(run, indices, bodies)
+    _library()
+    target = make_folder(Path(output) if output is not None else run.path / "mesh")
+    names = FileNames()
+    paths: list[Path] = []
+    entries: list[tuple[float, int, str, str]] = []
+    for done, index in enumerate(indices, 1):
+        frame = run.read_frame(index)
+        for part, (body, name) in enumerate(zip(frame.bodies, names.of(frame), strict=True)):
+            if chosen is not None and body.name not in chosen:
+                continue
+            path = target / f"{name}_{index:05d}.{'vtp' if to == 'vtk' else to}"
+            half = radius if radius is not None else 0.5 * body.spacing(run.dx)
+            write_surface(path, reconstruct(body, half, detail=detail, smoothing=smoothing))
+            paths.append(path)
+            entries.append((frame.time, part, body.name, path.name))
+        if progress is not None:
+            progress(done, len(indices))
+    if to == "vtk":
+        paths.insert(0, target / "surface.pvd")
+        write_pvd(paths[0], entries)
+    return paths
+
+
+def reconstruct(body: BodyFrame, radius: float, *, detail: float = 0.5, smoothing: int = 15) -> Surface:
+    """Surface around the particles of a 3D body; `radius` is half their spacing [m]."""
+    x = np.ascontiguousarray(body.x, np.float64)
+    if not np.isfinite(x).all():
+        raise OutputError(f"body {body.name!r} has particles at infinity; mesh an earlier frame")
+    if not len(x):
+        empty = np.zeros((0, 3))
+        return Surface(empty, np.zeros((0, 3), np.int64), empty, empty)
+    velocity = np.ascontiguousarray(body.v, np.float64)
+    result, _ = _library().reconstruction_pipeline(
+        x,
+        attributes_to_interpolate={"v": velocity},
+        particle_radius=radius,
+        smoothing_length=2.0,
+        cube_size=detail,
+        iso_surface_threshold=0.6,
+        mesh_cleanup=True,
+        compute_normals=True,
+        normals_smoothing_iters=5,
+        mesh_smoothing_iters=smoothing,
+        mesh_smoothing_weights=True,
+    )
+    attributes = result.point_attributes
+    return Surface(
+        np.asarray(result.mesh.vertices),
+        np.asarray(result.mesh.triangles).astype(np.int64),
+        np.asarray(attributes["normals"]),
+        np.asarray(attributes["v"]),
+    )
+
+
+def write_surface(path: Path, surface: Surface) -> None:
+    """Write a surface; the suffix .ply, .obj or .vtp chooses the format."""
+    vertices = surface.vertices.astype(np.float32)
+    fields = {"v": surface.velocities.astype(np.float32), "normal": surface.normals.astype(np.float32)}
+    if path.suffix == ".obj":
+        _write_obj(path, vertices, fields["normal"], surface.triangles + 1)
+    else:
+        (write_ply if path.suffix == ".ply" else write_vtp)(path, vertices, fields, surface.triangles)
+
+
+def _write_obj(path: Path, vertices: np.ndarray, normals: np.ndarray, triangles: np.ndarray) -> None:
+    """Wavefront text; `triangles` count from 1."""
+    with atomic_file(path) as file:
+        file.write(b"# written by Continua, lengths in metres\n")
+        np.savetxt(file, vertices, "v %.7g %.7g %.7g")
+        np.savetxt(file, normals, "vn %.5g %.5g %.5g")
+        np.savetxt(file, np.repeat(triangles, 2, axis=1), "f %d//%d %d//%d %d//%d")
+
+
+def _chosen(run: RunFolder, indices: list[int], bodies: Iterable[str] | None) -> set[str] | None:
+    if bodies is None:
+        return None
+    chosen = set(bodies)
+    known = {body.name for body in run.read_frame(indices[-1]).bodies}
+    if chosen - known:
+        raise OutputError(
+            f"there is no body {sorted(chosen - known)[0]!r}; choose from {', '.join(sorted(known))}"
+        )
+    return chosen
+
+
+def _library() -> Any:
+    return require("pysplashsurf", "pysplashsurf", "mesh")

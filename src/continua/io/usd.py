@@ -1,0 +1,122 @@
+"""USD export: one stage with a point cloud per body and a time sample per frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from continua.errors import OutputError
+from continua.io.atomic import atomic_path
+from continua.io.folder import RunFolder
+from continua.io.frames import BodyFrame
+from continua.io.optional import require
+
+_MODULES = ("Gf", "Sdf", "Usd", "UsdGeom")
+PALETTE = ((0.29, 0.56, 0.85), (0.93, 0.56, 0.24), (0.42, 0.68, 0.38), (0.80, 0.36, 0.38), (0.58, 0.46, 0.72))
+_SAVE_EVERY = 8  # frames; saving hands their memory back
+
+
+def write_usd(path: Path, run: RunFolder, indices: list[int], report: Callable[[int, int], None]) -> None:
+    """Write the frames of a run as UsdGeom.Points, in metres, y up, one time code per frame, atomically."""
+    Gf, Sdf, Usd, UsdGeom = (require(f"pxr.{name}", "usd-core", "usd") for name in _MODULES)
+    fps = float(run.description.get("fps") or 24.0)
+    with atomic_path(path) as temporary:
+        stage = _new_stage(Usd, temporary)
+        UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+        UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y)
+        stage.SetTimeCodesPerSecond(fps)
+        stage.SetFramesPerSecond(fps)
+        stage.SetStartTimeCode(indices[0])
+        stage.SetEndTimeCode(indices[-1])
+        stage.SetDefaultPrim(UsdGeom.Xform.Define(stage, "/World").GetPrim())
+        clouds: dict[tuple[str, int], _Cloud] = {}
+        for done, index in enumerate(indices, 1):
+            seen: dict[str, int] = {}
+            shown = set()
+            for body in run.read_frame(index).bodies:
+                seen[body.name] = seen.get(body.name, 0) + 1
+                key = body.name, seen[body.name]
+                if key not in clouds:
+                    clouds[key] = _Cloud((Gf, Sdf, UsdGeom), stage, body, len(clouds), run.dx, indices[0])
+                clouds[key].sample(body, index)
+                shown.add(key)
+            for key in clouds.keys() - shown:
+                clouds[key].clear(index)
+            if done % _SAVE_EVERY == 0 or done == len(indices):
+                _save(stage, path)
+            report(done, len(indices))
+
+
+def _new_stage(usd: Any, path: Path) -> Any:
+    """An empty stage on disk; a path that cannot be written raises OSError, not the library's own error."""
+    path.touch(exist_ok=False)
+    path.unlink()
+    return usd.Stage.CreateNew(str(path))
+
+
+def _save(stage: Any, path: Path) -> None:
+    try:
+        stage.Save()
+    except RuntimeError as error:  # the library tells neither the cause nor the file in words for users
+        raise OutputError(f"cannot write {path}: free some space or choose a folder on another disk") from error
+
+
+class _Cloud:
+    """One body as UsdGeom.Points."""
+
+    def __init__(
+        self, pxr: tuple[Any, Any, Any], stage: Any, body: BodyFrame, number: int, dx: float, start: int
+    ):
+        self.gf, self.sdf, self.geom = pxr
+        self.width = body.spacing(dx)
+        name = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in body.name)
+        name = name if name[:1].isalpha() else f"body_{name}"
+        prim_path = f"/World/{name}"
+        while stage.GetPrimAtPath(prim_path):
+            prim_path += "_"
+        self.points = self.geom.Points.Define(stage, prim_path)
+        self.points.GetPrim().SetDisplayName(body.name)
+        self.points.GetPrim().SetCustomDataByKey("material", body.material)
+        self.points.CreateDisplayColorAttr([self.gf.Vec3f(*PALETTE[number % len(PALETTE)])])
+        self.points.CreateWidthsAttr(np.array([self.width], np.float32))
+        self.points.SetWidthsInterpolation(self.geom.Tokens.constant)
+        self.clear(start)  # a body that appears later is empty before
+
+    def clear(self, time: int) -> None:
+        """No points at this time."""
+        self._set(time, np.zeros((0, 3), np.float32), np.zeros((0, 3), np.float32), np.zeros(0, np.int64))
+
+    def sample(self, body: BodyFrame, time: int) -> None:
+        """The body at this time; scalar and vector fields become primvars."""
+        self._set(time, _vectors(body.x), _vectors(body.v), body.arrays["id"].astype(np.int64))
+        for name, array in body.arrays.items():
+            if name in ("x", "v", "id") or array.dtype.kind not in "bfiu":
+                continue
+            if array.ndim == 1:
+                self._primvar(name, self.sdf.ValueTypeNames.FloatArray, array.astype(np.float32), time)
+            elif array.ndim == 2 and array.shape[1] in (2, 3):
+                self._primvar(name, self.sdf.ValueTypeNames.Vector3fArray, _vectors(array), time)
+
+    def _set(self, time: int, x: np.ndarray, v: np.ndarray, ids: np.ndarray) -> None:
+        self.points.CreatePointsAttr().Set(x, time)
+        self.points.CreateVelocitiesAttr().Set(v, time)
+        self.points.CreateIdsAttr().Set(ids, time)
+        low = x.min(axis=0) - self.width / 2 if len(x) else np.zeros(3, np.float32)
+        high = x.max(axis=0) + self.width / 2 if len(x) else np.zeros(3, np.float32)
+        self.points.CreateExtentAttr().Set(np.array([low, high], np.float32), time)
+
+    def _primvar(self, name: str, kind: Any, values: np.ndarray, time: int) -> None:
+        name = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in name)
+        name = name if not name[:1].isdigit() else f"_{name}"
+        primvars = self.geom.PrimvarsAPI(self.points)
+        primvars.CreatePrimvar(name, kind, self.geom.Tokens.vertex).Set(values, time)
+
+
+def _vectors(array: np.ndarray) -> np.ndarray:
+    """(N, 2) or (N, 3) as contiguous float32 (N, 3)."""
+    result = np.zeros((len(array), 3), np.float32)
+    result[:, : array.shape[1]] = array
+    return result

@@ -1,0 +1,99 @@
+"""VTK files for ParaView: .vtp (points or triangles, raw binary) and the .pvd list that gives them times."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+
+from continua.io.atomic import atomic_file, write_bytes
+
+_TYPES = {"f4": "Float32", "f8": "Float64", "i1": "Int8", "i2": "Int16", "i4": "Int32", "i8": "Int64"}
+_TYPES |= {"u1": "UInt8", "u2": "UInt16", "u4": "UInt32", "u8": "UInt64"}
+_XML = '<?xml version="1.0" encoding="utf-8"?>'
+_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def write_vtp(
+    path: Path, points: np.ndarray, fields: Mapping[str, np.ndarray], triangles: np.ndarray | None = None
+) -> None:
+    """Write points (N, 3) [m] with fields (N, ...) and, for a surface, triangles (M, 3), atomically."""
+    cells = (
+        np.arange(len(points), dtype=np.int64)[:, None] if triangles is None else triangles.astype(np.int64)
+    )
+    counts = {"Verts": 0, "Polys": 0}
+    counts["Verts" if triangles is None else "Polys"] = len(cells)
+    blob = _Blob()
+    point_data = [blob.array(name, array) for name, array in fields.items()]
+    coordinates = blob.array("Points", points)
+    kind = "Verts" if triangles is None else "Polys"
+    ends = np.arange(1, len(cells) + 1, dtype=np.int64) * cells.shape[1]
+    topology = [blob.array("connectivity", cells.reshape(-1)), blob.array("offsets", ends)]
+    xml = "\n".join(
+        [
+            _XML,
+            '<VTKFile type="PolyData" version="1.0" byte_order="LittleEndian" header_type="UInt64">',
+            "<PolyData>",
+            f'<Piece NumberOfPoints="{len(points)}" NumberOfVerts="{counts["Verts"]}" NumberOfLines="0"'
+            f' NumberOfStrips="0" NumberOfPolys="{counts["Polys"]}">',
+            "<PointData>",
+            *point_data,
+            "</PointData>",
+            f"<Points>{coordinates}</Points>",
+            f"<{kind}>",
+            *topology,
+            f"</{kind}>",
+            '</Piece></PolyData><AppendedData encoding="raw">\n_',
+        ]
+    )
+    with atomic_file(path) as file:
+        file.write(xml.encode())
+        for part in blob.parts:
+            file.write(np.uint64(part.nbytes).astype("<u8").tobytes())
+            file.write(part.data)
+        file.write(b"\n</AppendedData></VTKFile>\n")
+
+
+def write_pvd(path: Path, entries: Iterable[tuple[float, int, str, str]]) -> None:
+    """Write the list of (time [s], part number, part name, file name) that ParaView plays."""
+    lines = [
+        _XML,
+        '<VTKFile type="Collection" version="1.0"><Collection>',
+    ]
+    for time, part, name, file in entries:
+        lines.append(
+            f'<DataSet timestep="{time!r}" part="{part}" name={_attribute(name)} file={_attribute(file)}/>'
+        )
+    lines.append("</Collection></VTKFile>\n")
+    write_bytes(path, "\n".join(lines).encode())
+
+
+class _Blob:
+    """Collects arrays for the appended section; each gets the offset at which it will be found."""
+
+    def __init__(self) -> None:
+        self.parts: list[np.ndarray] = []
+        self._offset = 0
+
+    def array(self, name: str, array: np.ndarray) -> str:
+        """Register an array (N, ...) and return the XML element that refers to it."""
+        array = np.ascontiguousarray(array)
+        if array.dtype.kind == "b":
+            array = array.astype(np.uint8)
+        kind = array.dtype.str[1:]
+        components = array.size // len(array) if len(array) else int(np.prod(array.shape[1:], dtype=int))
+        element = (
+            f'<DataArray type="{_TYPES[kind]}" Name={_attribute(name)} NumberOfComponents="{components}"'
+            f' format="appended" offset="{self._offset}"/>'
+        )
+        self.parts.append(array.astype(f"<{kind}", copy=False).reshape(-1))
+        self._offset += 8 + array.nbytes
+        return element
+
+
+def _attribute(text: str) -> str:
+    """Quoted XML attribute; characters that XML cannot hold become '?'."""
+    return quoteattr(_ILLEGAL.sub("?", text))

@@ -1,0 +1,63 @@
+"""Hyperelastic solids."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from continua._model import CONFIG, Positive
+from continua._validation import raises
+from continua.errors import MaterialError
+from continua.materials.base import NativeMaterial, lame
+
+# Poisson's ratio of a compressible isotropic solid; at 0.5 the bulk modulus is infinite.
+PoissonRatio = Annotated[float, Field(gt=-1.0, lt=0.5)]
+
+
+class _Isotropic(NativeMaterial):
+    """Shared by materials given by Young's modulus and Poisson's ratio."""
+
+    E: float
+    nu: float
+
+    def parameters(self) -> dict[str, float]:
+        mu, lam = lame(self.E, self.nu)
+        return {"mu": mu, "lam": lam}
+
+    def modulus(self) -> float:
+        mu, lam = lame(self.E, self.nu)
+        return lam + 2 * mu
+
+
+@raises(MaterialError)
+@dataclass(config=CONFIG)
+class FixedCorotated(_Isotropic):
+    """Fixed corotated elasticity (J15 section 3.1.3): robust for every deformation, also inverted."""
+
+    E: Positive = Field(1e5, description="Young's modulus [Pa]")
+    nu: PoissonRatio = Field(0.3, description="Poisson's ratio, below 0.5")
+    density: Positive = Field(1000.0, description="mass per undeformed volume [kg/m^3]")
+    type: Literal["fixed-corotated"] = Field("fixed-corotated", kw_only=True, repr=False)
+    model: ClassVar[str] = "fixed-corotated"
+
+    @classmethod
+    def jelly(cls) -> "FixedCorotated":
+        """Soft gelatine: E about 50 kPa, nearly the density of water (order of magnitude of firm food gels)."""
+        return cls(5e4, 0.35, 1000.0)
+
+
+@raises(MaterialError)
+@dataclass(config=CONFIG)
+class NeoHookean(_Isotropic):
+    """Neo-Hookean elasticity with a logarithmic volume term (J15 section 3.1.2); needs det F > 0."""
+
+    E: Positive = Field(1e5, description="Young's modulus [Pa]")
+    nu: PoissonRatio = Field(0.3, description="Poisson's ratio, below 0.5")
+    density: Positive = Field(1000.0, description="mass per undeformed volume [kg/m^3]")
+    type: Literal["neo-hookean"] = Field("neo-hookean", kw_only=True, repr=False)
+    model: ClassVar[str] = "neo-hookean"
+
+    @classmethod
+    def rubber(cls) -> "NeoHookean":
+        """Soft rubber: E = 1 MPa, 1100 kg/m^3 (textbook values for unfilled natural rubber)."""
+        return cls(1e6, 0.45, 1100.0)

@@ -1,0 +1,43 @@
+"""Snow: elastic inside a small range of stretches, plastic outside, harder when compacted."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from continua._model import CONFIG, NonNegative, Positive
+from continua._validation import raises
+from continua.errors import MaterialError
+from continua.materials.elastic import PoissonRatio, _Isotropic
+
+
+@raises(MaterialError)
+@dataclass(config=CONFIG)
+class Snow(_Isotropic):
+    """Snow (J15 section 3.2): fixed corotated elasticity whose singular values stay in
+    [1 - compression, 1 + stretch]; the moduli grow by exp(hardening (1 - Jp)) with the plastic volume ratio Jp.
+    """
+
+    E: Positive = Field(1.4e5, description="Young's modulus of fresh snow [Pa]")
+    nu: PoissonRatio = Field(0.2, description="Poisson's ratio, below 0.5")
+    density: Positive = Field(400.0, description="mass per undeformed volume [kg/m^3]")
+    compression: Annotated[float, Field(ge=0, lt=1)] = Field(
+        2.5e-2, description="largest elastic compression (critical compression)"
+    )
+    stretch: NonNegative = Field(7.5e-3, description="largest elastic stretch (critical stretch)")
+    hardening: NonNegative = Field(10.0, description="hardening exponent")
+    type: Literal["snow"] = Field("snow", kw_only=True, repr=False)
+    model: ClassVar[str] = "snow"
+    states: ClassVar[dict[str, float]] = {"Jp": 1.0}
+
+    def parameters(self) -> dict[str, float]:
+        return super().parameters() | {
+            "lower": 1 - self.compression,
+            "upper": 1 + self.stretch,
+            "hardening": self.hardening,
+        }
+
+    @classmethod
+    def dry_sand(cls) -> "Snow":
+        """The clamp without cohesion, as used for dry sand in J15 section 3.2.2."""
+        return cls(stretch=0.0)

@@ -1,0 +1,166 @@
+"""What a picture or film shows: camera, colours, colliders and sizes, chosen once for a whole run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from continua.errors import OutputError
+from continua.io.export import in_space
+from continua.io.folder import RunFolder
+from continua.io.frames import BodyFrame, Frame
+from continua.render.camera import Camera, framing
+from continua.render.colliders import Drawable, Ground, Solid, drawables
+from continua.render.colors import ColorScale, color_scale
+
+_SCANNED = 24  # frames of a run that are looked at to choose ranges
+
+
+@dataclass
+class Cloud:
+    """Particles to draw: positions (N, 3) [m], colours (N, 3) in 0..1, radius [m]."""
+
+    x: np.ndarray
+    colors: np.ndarray
+    radius: float
+
+
+@dataclass
+class View:
+    """Everything about a picture that does not change from frame to frame."""
+
+    dimension: int
+    size: tuple[int, int]
+    lower: np.ndarray
+    upper: np.ndarray
+    scale: ColorScale
+    camera: Camera
+    dx: float | None = None
+    colliders: Sequence[Mapping[str, Any]] = field(default_factory=list)
+    show_legend: bool = True
+    show_time: bool = True
+
+    @property
+    def extent(self) -> float:
+        """Longest side of what is shown [m]."""
+        return max(float((self.upper - self.lower).max()), 1e-9)
+
+    def clouds(self, frame: Frame) -> list[Cloud]:
+        """The bodies of a frame as coloured balls that touch; particles at infinity are left out."""
+        clouds = []
+        for body in frame.bodies:
+            finite = np.isfinite(body.x).all(axis=1)
+            if finite.any():
+                x = in_space(body.x[finite]).astype(np.float32)
+                clouds.append(Cloud(x, self.scale.colors(body)[finite], 0.5 * self.spacing(body)))
+        return clouds
+
+    def spacing(self, body: BodyFrame) -> float:
+        """Typical distance of neighbouring particles [m]."""
+        return body.spacing(self.dx) if self.dx else _spacing(body.x)
+
+    def shapes(self, frame: Frame) -> list[Drawable]:
+        """The colliders where they are in this frame."""
+        result: list[Drawable] = []
+        for number, collider in enumerate(self.colliders):
+            pose = None
+            if frame.poses is not None and number < len(frame.poses[0]):
+                pose = frame.poses[0][number], frame.poses[1][number]
+            result += drawables(collider, pose)
+        return result
+
+
+def view_of_frames(
+    frames: Sequence[Frame],
+    *,
+    color_by: str = "speed",
+    limits: Sequence[float] | None = None,
+    colliders: Sequence[Mapping[str, Any]] = (),
+    size: tuple[int, int] = (1280, 720),
+    dx: float | None = None,
+    camera: Camera | None = None,
+) -> View:
+    """View in which all the frames are seen; see `still` for the parameters."""
+    if len(size) != 2 or min(size) < 16 or max(size) > 16384:
+        raise OutputError(f"a picture of {size} pixels cannot be drawn; choose between 16 and 16384 per side")
+    lower, upper = _bounds(frames)
+    scale = color_scale(frames, color_by, limits)
+    dimension = next((frame.dimension for frame in frames if frame.bodies), 3)
+    view = View(dimension, (int(size[0]), int(size[1])), lower, upper, scale, Camera((0, 0, 1), (0, 0, 0)), dx)
+    view.colliders = list(colliders)
+    if frames and dimension == 3:
+        _include_colliders(view, view.shapes(frames[0]))
+    view.camera = camera or framing(view.lower, view.upper, view.size)
+    return view
+
+
+def view_of_run(run: RunFolder, **options: Any) -> View:
+    """View in which a whole run is seen, with the colliders and the grid spacing of its description."""
+    indices = run.frame_indices()
+    if not indices:
+        raise OutputError(f"{run.path} has no frames yet; run the simulation first")
+    chosen = sorted({indices[round(k)] for k in np.linspace(0, len(indices) - 1, min(_SCANNED, len(indices)))})
+    options.setdefault("colliders", colliders_of(run))
+    options.setdefault("dx", float(run.description.get("dx") or 0) or None)
+    return view_of_frames([run.read_frame(index) for index in chosen], **options)
+
+
+def colliders_of(run: RunFolder) -> list[Mapping[str, Any]]:
+    """Colliders in the description of a run, or in its scene."""
+    scene = run.description.get("scene")
+    for place in (run.description, scene if isinstance(scene, Mapping) else {}):
+        listed = place.get("colliders")
+        if isinstance(listed, list):
+            return [one for one in listed if isinstance(one, Mapping)]
+    return []
+
+
+def _bounds(frames: Sequence[Frame]) -> tuple[np.ndarray, np.ndarray]:
+    """Box (3,), (3,) around all but a few stray particles of all frames."""
+    lows, highs = [], []
+    for frame in frames:
+        for body in frame.bodies:
+            x = in_space(body.x[:: len(body) // 50_000 + 1])
+            x = x[np.isfinite(x).all(axis=1)]
+            if len(x):
+                lows.append(np.percentile(x, 0.1, axis=0))
+                highs.append(np.percentile(x, 99.9, axis=0))
+    if not lows:
+        return np.full(3, -0.5), np.full(3, 0.5)
+    lower, upper = np.min(lows, axis=0), np.max(highs, axis=0)
+    grow = 0.02 * float((upper - lower).max()) or 0.5
+    return lower - grow, upper + grow
+
+
+def _include_colliders(view: View, shapes: list[Drawable]) -> None:
+    """Widen the box to the ground below and to solid colliders nearby, but not to distant scenery."""
+    lower, upper, extent = view.lower.copy(), view.upper.copy(), view.extent
+    for shape in shapes:
+        if isinstance(shape, Ground) and shape.normal[1] > 0.7:
+            below = lower[1] - shape.point[1]
+            if 0 < below < 0.6 * extent:
+                view.lower[1] = shape.point[1]
+        elif isinstance(shape, Solid):
+            low, high = shape.vertices.min(axis=0), shape.vertices.max(axis=0)
+            if (low < upper + 0.5 * extent).all() and (high > lower - 0.5 * extent).all():
+                view.lower = np.minimum(view.lower, np.maximum(low, lower - 0.5 * extent))
+                view.upper = np.maximum(view.upper, np.minimum(high, upper + 0.5 * extent))
+
+
+def _spacing(x: np.ndarray) -> float:
+    """Particle spacing [m] from the volume of the cells that hold particles."""
+    x = x[np.isfinite(x).all(axis=1)]
+    if len(x) < 2:
+        return 0.05
+    d = x.shape[1]
+    low, high = np.percentile(x, 1, axis=0), np.percentile(x, 99, axis=0)
+    size = np.maximum(high - low, 1e-6 * max(float((high - low).max()), 1e-9))
+    cell = 2 * float((np.prod(size) / len(x)) ** (1 / d))
+    for _ in range(4):  # hollow or sparse bodies need smaller cells than their box suggests
+        filled = len(np.unique(np.floor((x - low) / cell).astype(np.int64), axis=0))
+        spacing = cell * float((filled / len(x)) ** (1 / d))
+        cell = 2 * spacing
+    return spacing

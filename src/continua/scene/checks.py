@@ -1,0 +1,130 @@
+"""Rules that span several keys of a scene: names, dimension, something to simulate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, get_args
+
+from pydantic import BaseModel
+from pydantic_core import PydanticCustomError
+
+from continua._model import _vector_length
+from continua.geometry.shapes import Shape
+
+if TYPE_CHECKING:
+    from continua.scene.models import Scene
+
+Path = tuple[str | int, ...]
+
+
+def problem(path: Path, message: str) -> PydanticCustomError:
+    """Validation error about one key; `message` goes on the sentence that the key begins."""
+    return PydanticCustomError("scene_rule", "{message}", {"message": message, "path": path})
+
+
+def default_names(scene: Scene) -> None:
+    """Give unnamed bodies and emitters the names body1, body2, ... and emitter1, ..."""
+    groups: dict[str, list[Any]] = {"body": list(scene.body), "emitter": list(scene.emitter)}
+    taken = {item.name for items in groups.values() for item in items if item.name}
+    for kind, items in groups.items():
+        for index, item in enumerate(items, start=1):
+            if not item.name:
+                item.name = free_name(f"{kind}{index}", taken)
+                taken.add(item.name)
+
+
+def free_name(wanted: str, taken: set[str | None]) -> str:
+    """`wanted`, or `wanted_2`, `wanted_3`, ... when it is taken."""
+    name, count = wanted, 1
+    while name in taken:
+        count += 1
+        name = f"{wanted}_{count}"
+    return name
+
+
+def check_scene(scene: Scene) -> None:
+    """Raise a validation error for the first rule the scene breaks."""
+    if not scene.body and not scene.emitter:
+        raise problem((), "has nothing to simulate: add at least one [[body]] or [[emitter]]")
+    check_names(scene)
+    check_dimension(scene)
+    check_axes(scene)
+
+
+def check_names(scene: Scene) -> None:
+    """Names of bodies and emitters (which become bodies) are unique; so are those of colliders."""
+    groups: tuple[tuple[str, ...], ...] = (("body", "emitter"), ("collider",))
+    for kinds in groups:
+        seen: dict[str, str] = {}
+        for kind in kinds:
+            for index, item in enumerate(getattr(scene, kind)):
+                name = item.name
+                if name is None:
+                    continue
+                if name in seen:
+                    raise problem((kind, index, "name"), f'repeats "{name}", which {seen[name]} has already')
+                seen[name] = f"{kind}[{index}]"
+
+
+def check_dimension(scene: Scene) -> None:
+    """Every shape and every vector has as many components as gravity."""
+    d = scene.dimension
+    for path, found in dimensions(scene):
+        if found != d:
+            raise problem(
+                path, f"is {found}D, but the {d} numbers of simulation.gravity make this scene {d}D"
+            )
+
+
+def check_axes(scene: Scene) -> None:
+    """A 2D scene has no axis 2."""
+    for index, boundary in enumerate(scene.boundary):
+        axis = getattr(boundary, "axis", 0)
+        if axis >= scene.dimension:
+            raise problem(("boundary", index, "axis"), f"is {axis}, but a 2D scene has only the axes 0 and 1")
+
+
+def dimensions(scene: Scene) -> Iterator[tuple[Path, int]]:
+    """(path, dimension) of every vector and every shape."""
+    for path, part in parts(scene, ()):
+        for name, field in model_fields(part).items():
+            if mentions_vector(field.annotation, *field.metadata):
+                yield from vectors(getattr(part, name), (*path, name))
+    for path, part in parts(scene, ()):
+        if isinstance(part, Shape) and getattr(part, "path", None) is None:
+            yield path, part.dimension
+
+
+def parts(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    """The settings objects and domain objects at and below a value, each with its place."""
+    if isinstance(value, (list, tuple)):
+        for index, entry in enumerate(value):
+            yield from parts(entry, (*path, index))
+    elif model_fields(value):
+        yield path, value
+        for name in model_fields(value):
+            yield from parts(getattr(value, name), (*path, name))
+
+
+def vectors(value: Any, path: Path) -> Iterator[tuple[Path, int]]:
+    """(path, length) of a vector, or of each vector in a list of vectors."""
+    if not isinstance(value, (list, tuple)):
+        return
+    if any(isinstance(entry, (int, float)) for entry in value):
+        yield path, len(value)
+    for index, entry in enumerate(value):
+        yield from vectors(entry, (*path, index))
+
+
+def mentions_vector(annotation: Any, *metadata: Any) -> bool:
+    """True for the type `Vector` and for unions and lists of it."""
+    found = any(getattr(item, "func", None) is _vector_length for item in metadata)
+    inner = getattr(annotation, "__metadata__", ())
+    return found or any(mentions_vector(entry, *inner) for entry in get_args(annotation))
+
+
+def model_fields(value: Any) -> dict[str, Any]:
+    """Fields of a pydantic model or pydantic dataclass instance; empty for everything else."""
+    if isinstance(value, BaseModel):
+        return dict(type(value).model_fields)
+    return dict(getattr(type(value), "__pydantic_fields__", {}))

@@ -1,0 +1,154 @@
+"""What a scene file says: settings, bodies, colliders, how long to run and how to look at it.
+
+The same classes serve TOML scene files, Python scenes, `run.json` and the JSON Schema.
+All quantities are in SI units.
+"""
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from continua._model import Finite, NonNegative, Positive, Vector
+from continua.bodies.emitter import Emitter
+from continua.bodies.velocity import VelocityLike
+from continua.contact.boundaries import AnyBoundary
+from continua.contact.colliders import AnyCollider
+from continua.geometry.shapes import AnyShape
+from continua.materials import AnyMaterial
+from continua.scene.checks import check_scene, default_names
+from continua.transfers import APIC, AnyTransfer
+
+if TYPE_CHECKING:
+    from continua.simulation import Simulation
+
+
+class Settings(BaseModel):
+    """Base of all scene tables: unknown keys are mistakes."""
+
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+
+class SimulationSettings(Settings):
+    """Grid, time stepping and transfer; the arguments of `continua.Simulation`."""
+
+    dx: Positive = Field(description="grid spacing [m]")
+    gravity: Vector = Field(
+        (0.0, -9.81, 0.0), description="gravity [m/s^2]; two numbers make the scene 2D, three make it 3D"
+    )
+    precision: Literal["single", "double"] = Field(
+        "double", description="number format of all particle and grid data"
+    )
+    transfer: AnyTransfer = Field(
+        default_factory=lambda: APIC(), description="how particles and grid exchange momentum"
+    )
+    kernel: Literal["linear", "quadratic", "cubic"] = Field(
+        "quadratic", description="B-spline of the transfer"
+    )
+    stress_transfer: Literal["gradient", "mls"] = Field(
+        "gradient", description="how stress becomes nodal force"
+    )
+    deformation: Literal["safe", "exponential"] = Field(
+        "safe", description="how the deformation gradient follows the velocity gradient"
+    )
+    dt: Positive | None = Field(
+        None, description="upper limit of the time step [s]; left out: stability bounds only"
+    )
+    force_dt: bool = Field(False, description="use dt even where it breaks a stability bound")
+    cfl: Positive = Field(0.6, description="cells a particle may cross in one step")
+    elastic_cfl: Positive = Field(0.4, description="cells an elastic wave may cross in one step")
+    push_out: NonNegative = Field(
+        0.5, description="share of the penetration into a collider that is removed in each step"
+    )
+    seed: int = Field(0, ge=0, description="seed of all random numbers")
+
+
+class BodySettings(Settings):
+    """A piece of material: where it is, what it is made of and how it moves at the start."""
+
+    name: str | None = Field(
+        None, min_length=1, description="name, unique in the scene; left out: body1, body2, ..."
+    )
+    shape: AnyShape = Field(description="region filled with particles")
+    material: AnyMaterial = Field(description="constitutive model and its parameters")
+    velocity: VelocityLike | None = Field(None, description="velocity at the start [m/s]; left out: at rest")
+    particles_per_cell: int | None = Field(
+        None, gt=0, description="particles per grid cell; left out: 4 in 2D, 8 in 3D"
+    )
+    sampling: Literal["regular", "jittered", "poisson"] = Field(
+        "regular", description="how particles fill the shape"
+    )
+
+
+class RunSettings(Settings):
+    """How long to simulate and what to keep."""
+
+    duration: Positive = Field(1.0, description="simulated time [s]")
+    fps: Positive = Field(24.0, description="frames written per simulated second [1/s]")
+    checkpoint_interval: int = Field(10, gt=0, description="frames between two checkpoints")
+
+    @property
+    def frames(self) -> int:
+        """Frames after the initial one."""
+        return max(1, round(self.duration * self.fps))
+
+
+def _pair(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+class RenderSettings(Settings):
+    """How `continua render` looks at the scene."""
+
+    color_by: str = Field("speed", min_length=1, description="particle field that gives the colour")
+    camera_position: Vector | None = Field(
+        None, description="where the camera is [m]; left out: chosen from the bounds"
+    )
+    camera_target: Vector | None = Field(
+        None, description="point the camera looks at [m]; left out: middle of the scene"
+    )
+    camera_up: Vector | None = Field(None, description="direction that points up in the picture; left out: y")
+    size: Annotated[tuple[int, int], BeforeValidator(_pair)] = Field(
+        (1280, 720), description="width and height [pixels]"
+    )
+
+
+class Scene(Settings):
+    """A complete simulation: what there is, how it is computed, how long it runs."""
+
+    title: str = Field("", description="one line that says what the scene shows")
+    description: str = Field("", description="longer text")
+    simulation: SimulationSettings = Field(description="grid, time stepping and transfer")
+    body: list[BodySettings] = Field(default_factory=list, description="pieces of material")
+    collider: list[AnyCollider] = Field(default_factory=list, description="rigid obstacles")
+    boundary: list[AnyBoundary] = Field(default_factory=list, description="conditions on the grid")
+    emitter: list[Emitter] = Field(default_factory=list, description="sources of particles")
+    run: RunSettings = Field(default_factory=RunSettings, description="duration and output")
+    render: RenderSettings = Field(default_factory=RenderSettings, description="camera and colours")
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "Scene":
+        default_names(self)
+        check_scene(self)
+        return self
+
+    @property
+    def dimension(self) -> int:
+        """2 or 3, the number of components of gravity."""
+        return len(self.simulation.gravity)
+
+    def build(self) -> "Simulation":
+        """Simulation with all bodies, colliders, boundaries and emitters of this scene, at time 0."""
+        from continua.scene.build import build
+
+        return build(self)
+
+
+__all__ = [
+    "BodySettings",
+    "Finite",
+    "RenderSettings",
+    "RunSettings",
+    "Scene",
+    "Settings",
+    "SimulationSettings",
+]

@@ -1,0 +1,56 @@
+"""Stability bounds of the explicit step and which of them decides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from continua.bodies.points import Body
+from continua.errors import TimeStepError
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A limit on dt [s], what it comes from and which body sets it."""
+
+    dt: float
+    name: str
+    body: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.body})" if self.body else self.name
+
+
+def stability_bounds(bodies: Sequence[Body], dx: float, cfl: float, elastic_cfl: float) -> list[Bound]:
+    """CFL: a particle crosses at most `cfl` cells; elastic: a wave crosses at most `elastic_cfl` cells."""
+    bounds = []
+    for body in bodies:
+        if body.max_speed > 0:
+            bounds.append(Bound(cfl * dx / body.max_speed, "cfl", body.name))
+        if body.max_wave_speed > 0:
+            bounds.append(Bound(elastic_cfl * dx / body.max_wave_speed, "elastic", body.name))
+    return bounds
+
+
+def strictest(bounds: Sequence[Bound]) -> Bound:
+    """The smallest limit; the first of equal ones."""
+    return min(bounds, key=lambda b: b.dt)
+
+
+def check_fixed(dt: float, bounds: Sequence[Bound], materials: dict[str, str]) -> None:
+    """Refuse a fixed dt that breaks a bound."""
+    worst = strictest(bounds)
+    if dt > worst.dt * (1 + 1e-12):
+        what = "elastic waves" if worst.name == "elastic" else "particles"
+        raise TimeStepError(
+            f"dt = {dt:.4g} s breaks the {worst.name} bound {worst.dt:.4g} s of body "
+            f'"{worst.body}" ({materials[worst.body]}): {what} would cross too much of a cell; '
+            f"use a smaller dt, leave dt out for automatic steps, or set force_dt to insist"
+        )
+
+
+def fit_to(remaining: float, dt: float) -> float:
+    """Largest step <= dt that lands on the end of the remaining time without a tiny last step."""
+    if dt >= remaining:
+        return remaining
+    return remaining / 2 if dt > remaining / 2 else dt
