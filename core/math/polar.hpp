@@ -88,7 +88,7 @@ inline Mat<V, 3> rotation_of(const Mat<V, 3>& F) {
     w = select(better, a03, w), x = select(better, a13, x), y = select(better, a23, y), k = select(better, a33, k);
     best = max(best, V(abs(a33)));
     // Nearly equal largest eigenvalues (rank <= 1, or inverted with equal magnitudes): use the decomposition instead.
-    const auto good = best > V(T(std::is_same_v<T, float> ? 3e-3 : 1e-6));
+    const auto good = best > V(T(std::is_same_v<T, float> ? 1e-1 : 1e-3));
     Mat<V, 3> R = detail::rotation_of_quaternion(w, x, y, k);
     if (!all(good)) {
         const Svd<V, 3> svd = polar_svd(F);

@@ -35,6 +35,15 @@ struct Blocks {
     int64_t count;
 };
 
+// Component-major arrays are more streams than the hardware prefetcher follows, so kernels ask for the cache lines of a
+// batch two batches ahead: one line per component.
+inline constexpr int kAhead = 2 * kBatch;
+
+template <bool write, class T>
+inline void prefetch(const T* component, int64_t stride, int components, int64_t index) {
+    for (int c = 0; c < components; ++c) __builtin_prefetch(component + c * stride + index, write ? 1 : 0, 3);
+}
+
 // Up to kBatch particles of one block; missing ones repeat the last index.
 struct BatchIndices {
     int32_t at[kBatch];
@@ -68,13 +77,13 @@ struct BatchIndices {
     }
 };
 
-// Interpolation weights of a batch: per axis and node the weight w, w times the node offset r = (x_i - x_p)/dx, and
-// dx times the derivative of w. `node` is the first tile node of each particle's stencil.
+// Interpolation weights of a batch: per axis and node the weight w and w times the node offset r = (x_i - x_p)/dx, and
+// what the gradient needs beyond them (see BSpline). `node` is the first tile node of each particle's stencil.
 template <class T, int d, int degree>
 struct Stencils {
     static constexpr int K = degree + 1;
     static constexpr int S = kSide + degree;
-    alignas(64) T w[d][K][kBatch], wr[d][K][kBatch], dw[d][K][kBatch];
+    alignas(64) T w[d][K][kBatch], wr[d][K][kBatch], kappa[d][kBatch], e[d][degree == 3 ? K : 1][kBatch];
     int32_t node[kBatch];
 
     void compute(const T* x, const Lattice<T, d>& lattice, const BlockCoords<d>& block) {
@@ -82,19 +91,26 @@ struct Stencils {
         alignas(64) T local[d][kBatch];
         for (int a = 0; a < d; ++a) {
             const V first_of_block = V(T(kSide * block[a])), span = V(T(kSide * lattice.period[a]));
+            const V shift = V(T(BSpline<degree>::shift));
             for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
                 V q = (load<V>(x + a * kBatch + lane) - V(lattice.origin[a])) * V(lattice.inv_dx) - first_of_block;
-                if (lattice.period[a]) q = select(q < V(-0.5f) * span, V(q + span), q);
+                // Across the seam: halfway between where block particles lie and where their images would.
+                if (lattice.period[a]) q = select(q < shift + V(T(kSide / 2)) - V(0.5f) * span, V(q + span), q);
                 // Rounding may disagree with the sort by one cell at a block face; the clamp keeps the stencil in the tile.
-                const V first = min(max(V(stdx::floor(V(q - V(T(BSpline<degree>::shift))))), V(0)), V(T(kSide - 1)));
+                const V first = min(max(V(stdx::floor(V(q - shift))), V(0)), V(T(kSide - 1)));
                 store(first, local[a] + lane);
                 const V f = q - first;
-                V weight[K], slope[K];
-                BSpline<degree>::weights(f, weight, slope);
+                V weight[K];
+                BSpline<degree>::weights(f, weight);
                 for (int k = 0; k < K; ++k) {
                     store(weight[k], w[a][k] + lane);
                     store(V(weight[k] * (V(T(k)) - f)), wr[a][k] + lane);
-                    store(slope[k], dw[a][k] + lane);
+                }
+                store(BSpline<degree>::kappa(f), kappa[a] + lane);
+                if constexpr (degree == 3) {
+                    V correction[K];
+                    BSpline<degree>::correction(f, weight, correction);
+                    for (int k = 0; k < K; ++k) store(correction[k], e[a][k] + lane);
                 }
             }
         }
@@ -103,6 +119,15 @@ struct Stencils {
             for (int a = 1; a < d; ++a) index = index * S + int32_t(local[a][j]);
             node[j] = index;
         }
+    }
+    // The value of e at node k times t, up to the factor kappa.
+    Quad<T> correction(int axis, int k, int j, const Quad<T>& t) const {
+        if constexpr (degree == 1)
+            return k == 0 ? -t : t;
+        else if constexpr (degree == 2)
+            return k == 1 ? Quad<T>(T(-2)) * t : t;
+        else
+            return Quad<T>(e[axis][k][j]) * t;
     }
 };
 

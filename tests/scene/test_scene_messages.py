@@ -57,6 +57,12 @@ MISTAKES = {
         "motion = { type = 'linear', velocity = [1, 0, 0] }",
         ["collider[0].motion.velocity", "is 3D", "scene 2D"],
     ),
+    "camera in a 2D scene": (
+        "# size = ",
+        "camera = { position = [0, 1], target = [0, 0], up = [0, 1] } #",
+        ["render.camera is for 3D scenes"],
+    ),
+    "picture too small": ("# size = [1280, 720]", "size = [1280, 7]", ["render.size[1] is 7", ">= 16"]),
     "repeated name": ('name = "ball"', 'name = "jelly"', ['body[1].name repeats "jelly"', "body[0]"]),
     "value instead of a table": ('{ type = "snow" }', "3", ["body[1].material", "is 3", "a table", '"snow"']),
     "list instead of a table": ("[run]", "[[run]]", ["run is a list of tables", "a table"]),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from continua.scene import Scene
+from continua.scene import Scene, load_scene
 from continua.scene.overrides import parse_value
 
 
@@ -48,7 +48,10 @@ def test_entry_of_a_vector_whole_table_and_unset(load: Callable[..., Scene]) -> 
 
 
 def test_table_that_the_file_left_out(load: Callable[..., Scene]) -> None:
-    assert load(overrides=("render.camera_target=[0.1, 0.2]",)).render.camera_target == (0.1, 0.2)
+    overrides = ("render.camera.position=[1, 2, 3]", "render.camera.target=[0, 0, 0]", "render.size=[64, 48]")
+    render = load_scene("snowball", overrides).render
+    assert render.camera is not None and render.camera.position == (1.0, 2.0, 3.0)
+    assert load(overrides=("render.limits=[0, 5]",)).render.limits == (0.0, 5.0)
 
 
 def test_later_override_wins_and_the_file_stays(load: Callable[..., Scene]) -> None:

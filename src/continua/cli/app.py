@@ -46,6 +46,14 @@ class MeshFormat(str, enum.Enum):
     vtk = "vtk"
 
 
+class Renderer(str, enum.Enum):
+    """What draws 3D scenes."""
+
+    auto = "auto"
+    numpy = "numpy"
+    pyvista = "pyvista"
+
+
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Output folder of a run.", show_default=False)]
 Overrides = Annotated[
     list[str] | None,
@@ -65,7 +73,13 @@ Duration = Annotated[
 ]
 Threads = Annotated[
     int | None,
-    typer.Option(min=1, metavar="N", help="Threads to use; all cores if left out. Same bits for any number."),
+    typer.Option(
+        min=1,
+        max=1024,
+        metavar="N",
+        envvar="CONTINUA_THREADS",
+        help="Threads to use; all cores if left out. The result has the same bits for any number.",
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object at the end, all else to stderr.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
@@ -173,37 +187,43 @@ def render(
         Path | None,
         typer.Option("--output", "-o", metavar="DIR", help="Where pictures go; DIR/render if left out."),
     ] = None,
-    still: Annotated[bool, typer.Option("--still", help="Only a still.")] = False,
-    film: Annotated[bool, typer.Option("--film", help="Only the film.")] = False,
-    plots: Annotated[bool, typer.Option("--plots", help="Only the plots of the diagnostics.")] = False,
+    still: Annotated[bool, typer.Option("--still", help="Draw only the still.")] = False,
+    film: Annotated[bool, typer.Option("--film", help="Draw only the film.")] = False,
+    plots: Annotated[bool, typer.Option("--plots", help="Draw only the plots of the diagnostics.")] = False,
     frame: Annotated[
         int | None, typer.Option(min=0, metavar="N", help="Frame of the still; the last one if left out.")
     ] = None,
     color_by: Annotated[
-        str | None, typer.Option(metavar="FIELD", help="Particle field that gives the colour, as speed or J.")
+        str | None,
+        typer.Option(metavar="FIELD", help="What gives the colour: speed, body, material or a field as J."),
+    ] = None,
+    size: Annotated[
+        str | None, typer.Option(metavar="WxH", help="Width and height in pixels, as 1280x720.")
     ] = None,
     fps: Annotated[
         float | None, typer.Option(metavar="N", help="Film frames per second; real time if left out.")
     ] = None,
+    renderer: Annotated[Renderer, typer.Option(help="What draws 3D scenes.")] = Renderer.auto,
     quiet: Quiet = False,
 ) -> int:
     """Draw a still, a film and plots of a run.
 
     All three are drawn unless --still, --film or --plots asks for less.
     """
-    from continua.cli.results import render
+    from continua.cli.results import Drawing, render
 
-    return render(
-        folder,
-        output,
-        still=still,
-        film=film,
-        plots=plots,
+    everything = not (still or film or plots)
+    drawing = Drawing(
+        still=still or everything,
+        film=film or everything,
+        plots=plots or everything,
         frame=frame,
         color_by=color_by,
+        size=size,
         fps=fps,
-        quiet=quiet,
+        renderer=renderer.value,
     )
+    return render(folder, output, drawing, quiet=quiet)
 
 
 @app.command()

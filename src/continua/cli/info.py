@@ -67,10 +67,17 @@ def phases(table: dict[str, np.ndarray]) -> dict[str, float]:
     """Seconds spent in each phase, from the columns seconds_<phase>."""
     prefix = "seconds_"
     return {
-        name.removeprefix(prefix): float(np.nanmax(column))
+        name.removeprefix(prefix): elapsed(column)
         for name, column in table.items()
-        if name.startswith(prefix) and len(column) and np.isfinite(column).any()
+        if name.startswith(prefix)
     }
+
+
+def elapsed(clock: np.ndarray) -> float:
+    """Total of a clock that starts again from zero whenever the run is resumed."""
+    readings = clock[np.isfinite(clock)]
+    changes = np.diff(readings, prepend=0.0)
+    return float(np.where(changes >= 0, changes, readings).sum())
 
 
 def from_python(about: dict[str, Any]) -> bool:

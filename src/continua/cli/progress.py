@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 from continua.cli import text
 
 if TYPE_CHECKING:
-    from continua.simulation import Progress
+    from continua.summary import Progress
 
 
 class Silent:
@@ -39,20 +39,21 @@ class Lines(Silent):
         self.last = progress
         if progress.frame != self.shown:
             self.shown = progress.frame
-            print(
-                f"frame {progress.frame}/{progress.frames}  {details(progress)}", file=self.stream, flush=True
-            )
+            parts = [f"frame {progress.frame}/{progress.frames}", moment(progress), speed(progress)]
+            if progress.frame < progress.frames:
+                parts.append(f"{text.duration(progress.eta)} left")
+            print("  ".join(parts), file=self.stream, flush=True)
 
 
 class Bar(Silent):
-    """A bar with time left, and below it what the time step is doing."""
+    """A bar with time left, and below it what the time step is doing and how fast."""
 
     def __init__(self, stream: IO[str]) -> None:
         from rich.console import Console
         from rich.live import Live
 
         self.live: Any = Live(
-            console=Console(file=stream, highlight=False), refresh_per_second=8, transient=True
+            console=Console(file=stream, highlight=False), auto_refresh=False, transient=True
         )
 
     def __enter__(self) -> Bar:
@@ -66,37 +67,38 @@ class Bar(Silent):
 
     def __call__(self, progress: Progress) -> None:
         self.last = progress
-        self.live.update(self._view(progress))
-
-    def _view(self, progress: Progress) -> Any:
-        from rich.console import Group
-        from rich.progress_bar import ProgressBar
-        from rich.table import Table
-        from rich.text import Text
-
-        head = Table.grid(padding=(0, 1), expand=True)
-        head.add_column(no_wrap=True)
-        head.add_column(ratio=1)
-        head.add_column(no_wrap=True)
-        head.add_row(
-            Text(f"frame {progress.frame}/{progress.frames}", style="bold"),
-            ProgressBar(total=max(progress.duration, 1e-300), completed=progress.time),
-            f"{text.duration(progress.eta)} left",
-        )
-        return Group(head, Text(details(progress), style="dim", no_wrap=True, overflow="ellipsis"))
+        self.live.update(view(progress), refresh=True)
 
 
-def details(progress: Progress) -> str:
-    """`t = 0.5 s  dt = 2.84e-04 s (elastic)  1.83 k steps/s  17.2 M particle-steps/s`."""
-    parts = [
-        f"t = {progress.time:.4g} s",
-        f"dt = {progress.dt:.2e} s ({progress.bound})",
-        f"{text.rate(progress.steps_per_second)}steps/s",
-        f"{text.rate(progress.particle_steps_per_second)}particle-steps/s",
-    ]
-    if progress.eta == progress.eta and progress.time < progress.duration:
-        parts.append(f"{text.duration(progress.eta)} left")
-    return "  ".join(parts)
+def view(progress: Progress) -> Any:
+    """Three lines for a terminal."""
+    from rich.console import Group
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+
+    head = Table.grid(padding=(0, 1), expand=True)
+    head.add_column(no_wrap=True)
+    head.add_column(ratio=1)
+    head.add_column(no_wrap=True)
+    head.add_row(
+        Text(f"frame {progress.frame}/{progress.frames}", style="bold"),
+        ProgressBar(total=max(progress.duration, 1e-300), completed=progress.time),
+        f"{text.duration(progress.eta)} left",
+    )
+    details = (moment(progress), speed(progress))
+    return Group(head, *(Text(line, style="dim", no_wrap=True, overflow="ellipsis") for line in details))
+
+
+def moment(progress: Progress) -> str:
+    """`t = 0.5 s  dt = 2.84e-04 s (elastic waves in ball)`."""
+    return f"t = {progress.time:.4g} s  dt = {progress.dt:.2e} s ({text.bound(progress.bound)})"
+
+
+def speed(progress: Progress) -> str:
+    """`1.83 k steps/s  17.2 M particle-steps/s`."""
+    steps, particles = progress.steps_per_second, progress.particle_steps_per_second
+    return f"{text.rate(steps)} steps/s  {text.rate(particles)} particle-steps/s"
 
 
 def display(stream: IO[str], *, quiet: bool) -> Silent:

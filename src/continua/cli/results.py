@@ -4,11 +4,99 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING, Any
 
 from continua.cli import text
-from continua.errors import SceneError
+from continua.errors import ContinuaError, SceneError
+
+if TYPE_CHECKING:
+    from continua.io import RunFolder
+
+
+@dataclass
+class Drawing:
+    """What to draw and how; None means what the scene says."""
+
+    still: bool = True
+    film: bool = True
+    plots: bool = True
+    frame: int | None = None
+    color_by: str | None = None
+    size: str | None = None
+    fps: float | None = None
+    renderer: str = "auto"
+
+
+def render(
+    folder: Path, output: Path | None, drawing: Drawing, *, quiet: bool, stream: IO[str] | None = None
+) -> int:
+    """Draw still.png, film.mp4 and plots into DIR/render."""
+    from continua import render as draw
+    from continua.io import RunFolder
+    from continua.io.atomic import make_folder
+
+    run = RunFolder(folder)
+    options = look(run, drawing)
+    target = make_folder(output or folder / "render")
+    paths: list[Path] = []
+    if drawing.still:
+        picture = draw.still_of_run(
+            folder, target / "still.png", frame=drawing.frame, renderer=drawing.renderer, **options
+        )
+        paths.append(picture.path)
+    if drawing.film:
+        report = reporter("drew", quiet, stream)
+        film = draw.film(
+            folder, target / "film.mp4", drawing.fps, renderer=drawing.renderer, progress=report, **options
+        )
+        paths.append(film.path)
+    if drawing.plots:
+        paths += draw.plots(folder, target)
+    if not quiet:
+        for path in paths:
+            print(f"wrote {path}", file=stream or sys.stdout)
+    return 0
+
+
+def look(run: RunFolder, drawing: Drawing) -> dict[str, Any]:
+    """Colour, size and camera: from the command line, or else from the scene of the run."""
+    from continua.render import Camera
+    from continua.scene.build import rebuild
+    from continua.scene.models import RenderSettings
+
+    try:
+        settings = rebuild(run.description, f"{run.path}/run.json").scene.render
+    except (
+        ContinuaError
+    ):  # a run from Python, or one whose scene no longer loads: its frames can still be drawn
+        settings = RenderSettings()
+    camera = settings.camera
+    return {
+        "color_by": drawing.color_by or settings.color_by,
+        "limits": settings.limits if drawing.color_by in (None, settings.color_by) else None,
+        "size": picture_size(drawing.size) or settings.size,
+        "camera": None
+        if camera is None
+        else Camera(vector3(camera.position), vector3(camera.target), vector3(camera.up), camera.fov),
+    }
+
+
+def vector3(vector: tuple[float, ...]) -> tuple[float, float, float]:
+    """Three numbers as a triple."""
+    x, y, z = vector
+    return x, y, z
+
+
+def picture_size(words: str | None) -> tuple[int, int] | None:
+    """`1280x720` as numbers."""
+    if words is None:
+        return None
+    width, _, height = words.lower().partition("x")
+    if not (width.isdigit() and height.isdigit()):
+        raise SceneError(f'--size is "{words}", must be width x height in pixels such as 1280x720')
+    return int(width), int(height)
 
 
 def export(folder: Path, output: Path | None, *, to: str, frames: str | None, quiet: bool) -> int:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import sys
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -49,9 +49,9 @@ def run(scene: str, output: Path | None, options: Options, *, overrides: list[st
     options.output = output or Path("out") / loaded.name
     code = simulate(loaded, options)
     if film and code == 0:
-        from continua.cli.results import render
+        from continua.cli.results import Drawing, render
 
-        render(options.output, None, quiet=options.quiet, stream=options.stream)
+        render(options.output, None, Drawing(), quiet=options.quiet, stream=options.stream)
     return code
 
 
@@ -101,9 +101,11 @@ def planned_frames(loaded: LoadedScene, options: Options) -> int:
 
 
 def set_threads(threads: int | None) -> None:
-    """Must come before the core is loaded, which reads the variable once."""
+    """Number of threads of the core; all cores unless told otherwise."""
     if threads is not None:
-        os.environ["CONTINUA_THREADS"] = str(threads)
+        from continua._core import set_threads
+
+        set_threads(threads)
 
 
 def simulate(loaded: LoadedScene, options: Options) -> int:
@@ -114,7 +116,9 @@ def simulate(loaded: LoadedScene, options: Options) -> int:
     scene = loaded.scene
     frames = planned_frames(loaded, options)
     scene.run.duration = frames / scene.run.fps
-    simulation = scene.build()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they are part of the summary
+        simulation = scene.build()
     if not options.quiet:
         print(describe(loaded, simulation, frames, options.output), file=options.stream, flush=True)
     progress = display(options.stream, quiet=options.quiet)
@@ -156,9 +160,9 @@ def finished(loaded: LoadedScene, simulation: Simulation, progress: Silent, opti
     elif not options.quiet:
         last, folder = progress.last, shlex.quote(str(options.output))
         if last is not None:
-            speed = f"{text.rate(last.particle_steps_per_second)}particle-steps/s"
+            speed = f"{text.rate(last.particle_steps_per_second)} particle-steps/s"
             print(
-                f"done: {text.plural(last.frame, 'frame')}, {text.plural(simulation.steps, 'step')} "
+                f"done: frame {last.frame}, step {text.count(simulation.steps)}, "
                 f"in {text.duration(last.seconds)} ({speed})"
             )
         print(f"  look at it: continua render {folder}\n  details:    continua info {folder}")

@@ -44,7 +44,10 @@ def describe(loaded: LoadedScene, simulation: Simulation, frames: int, output: P
         lines.append(("emitters", ", ".join(emitter.name or "" for emitter in scene.emitter)))
     steps = max(1, round(time / summary.expected_dt)) if summary.expected_dt > 0 else 0
     lines += [
-        ("time step", f"about {text.quantity(summary.expected_dt, 's')}, set by {summary.dt_bound}"),
+        (
+            "time step",
+            f"about {text.quantity(summary.expected_dt, 's')}, limited by: {text.bound(summary.dt_bound)}",
+        ),
         (
             "run",
             f"{text.quantity(time, 's')}, {text.plural(frames, 'frame')} at {scene.run.fps:g} per second, "

@@ -13,18 +13,17 @@ def count(value: float) -> str:
 def rate(value: float) -> str:
     """Three digits and a prefix: `17.2 M`."""
     for size, prefix in PREFIXES:
-        if abs(value) >= size:
-            return (
-                f"{value / size:.3g} {prefix}"
-                if abs(value) < 999.5 * size
-                else f"{value / size:.0f} {prefix}"
-            )
-    return f"{value:.3g} "
+        if abs(value) >= 0.9995 * size:
+            short = abs(value) / size
+            digits = 2 if short < 9.995 else 1 if short < 99.95 else 0
+            return f"{value / size:.{digits}f} {prefix}"
+    return f"{value:.3g}"
 
 
 def memory(value: float) -> str:
-    """`85 MB`."""
-    return rate(value) + "B"
+    """`85.2 MB`."""
+    text = rate(value)
+    return f"{text}B" if text[-1].isalpha() else f"{text} B"
 
 
 def quantity(value: float, unit: str) -> str:
@@ -46,6 +45,21 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60:02d} s"
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def bound(name: str) -> str:
+    """What sets the time step, as `elastic (ball)`, in words: `elastic waves in ball`."""
+    kind, _, body = name.partition(" (")
+    body = body.removesuffix(")")
+    words = {
+        "elastic": f"elastic waves in {body}",
+        "cfl": f"speed of {body}",
+        "strain": "strain rate",
+        "frame": "end of frame",
+        "fixed": "fixed",
+        "none": "no material yet",
+    }
+    return words.get(kind, name)
 
 
 def plural(number: int, word: str) -> str:

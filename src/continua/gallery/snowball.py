@@ -7,7 +7,14 @@ from sinking in, lets it lift off again and holds it back by friction.
 from continua.contact import colliders
 from continua.geometry import shapes
 from continua.materials import Snow
-from continua.scene import BodySettings, RenderSettings, RunSettings, Scene, SimulationSettings
+from continua.scene import (
+    BodySettings,
+    CameraSettings,
+    RenderSettings,
+    RunSettings,
+    Scene,
+    SimulationSettings,
+)
 
 COST = "98 000 particles, 48 frames"
 
@@ -26,9 +33,6 @@ scene = Scene(
     collider=[colliders.Plane(normal=(0.0, 1.0, 0.0), mode="separate", friction=0.5, name="ground")],
     run=RunSettings(duration=2.0, fps=24.0),
     render=RenderSettings(
-        color_by="J",
-        camera_position=(1.0, 0.6, 1.4),
-        camera_target=(0.0, 0.12, 0.0),
-        camera_up=(0.0, 1.0, 0.0),
+        color_by="J", camera=CameraSettings(position=(1.0, 0.6, 1.4), target=(0.0, 0.12, 0.0))
     ),
 )

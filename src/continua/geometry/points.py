@@ -118,7 +118,7 @@ def _read_csv(path: Path) -> ArrayLike:
 def _read_ply(path: Path) -> ArrayLike:
     import trimesh
 
-    vertices: ArrayLike = trimesh.load(str(path), process=False).vertices  # type: ignore[attr-defined]
+    vertices: ArrayLike = trimesh.load(str(path), process=False).vertices
     return vertices
 
 

@@ -61,7 +61,9 @@ def _save(stage: Any, path: Path) -> None:
     try:
         stage.Save()
     except RuntimeError as error:  # the library tells neither the cause nor the file in words for users
-        raise OutputError(f"cannot write {path}: free some space or choose a folder on another disk") from error
+        raise OutputError(
+            f"cannot write {path}: free some space or choose a folder on another disk"
+        ) from error
 
 
 class _Cloud:

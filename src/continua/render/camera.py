@@ -49,12 +49,12 @@ def framing(
     azimuth: float = 32.0,
     elevation: float = 16.0,
     fov: float = 28.0,
-    margin: float = 0.12,
+    margin: float = 0.09,
 ) -> Camera:
     """Camera that has the box from `lower` to `upper` (3,) in view, seen from the front right and above.
 
-    `azimuth` turns around the vertical axis and `elevation` lifts [degrees]; `margin` is the part of the picture
-    left free at each side.
+    `azimuth` turns around the vertical axis and `elevation` lifts [degrees]; `margin` is the part of the
+    picture left free at each side.
     """
     a, e = np.radians(azimuth), np.radians(elevation)
     backward = np.array([np.sin(a) * np.cos(e), np.sin(e), np.cos(a) * np.cos(e)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,12 @@ Pose = tuple[np.ndarray, np.ndarray]
 
 @dataclass
 class Solid:
-    """Triangles (M, 3) over vertices (N, 3) [m] with outward normals (N, 3)."""
+    """Triangles (M, 3) over vertices (N, 3) [m] with outward normals (N, 3), in one colour (RGB in 0..1)."""
 
     vertices: np.ndarray
     triangles: np.ndarray
     normals: np.ndarray
+    color: tuple[float, float, float] = (0.60, 0.64, 0.70)
 
 
 @dataclass
@@ -43,8 +44,9 @@ Drawable = Solid | Wires | Ground
 def drawables(collider: Mapping[str, Any], pose: Pose | None = None) -> list[Drawable]:
     """Geometry of a collider given as a dict (`type`, `center`, `size`, ...) in 3D, moved to its pose.
 
-    Inverted colliders are containers, which would hide what they contain; they become lines, and boxes keep their
-    floor. A kind that is not known, or a mesh file that is gone, gives nothing: a picture should not fail for it.
+    Inverted colliders are containers, which would hide what they contain; they become lines, and boxes keep
+    their floor. A kind that is not known, or a mesh file that is gone, gives nothing: a picture should not
+    fail for it.
     """
     kind = collider.get("type")
     inverted = bool(collider.get("inverted", False))
@@ -61,7 +63,7 @@ def drawables(collider: Mapping[str, Any], pose: Pose | None = None) -> list[Dra
     return [_moved(shape, pose) for shape in shapes]
 
 
-def _vector(value: Sequence[float]) -> np.ndarray:
+def _vector(value: Sequence[float] | np.ndarray) -> np.ndarray:
     """Three numbers; a missing third one is 0."""
     return np.array([*value, 0.0][:3], float)
 
@@ -74,7 +76,9 @@ def _plane(collider: Mapping[str, Any]) -> Ground:
 def _box(center: np.ndarray, size: np.ndarray) -> Solid:
     """Four vertices per face; faces in the order -x +x -y +y -z +z."""
     corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
-    vertices, triangles, normals = [], [], []
+    vertices: list[np.ndarray] = []
+    triangles: list[list[int]] = []
+    normals: list[np.ndarray] = []
     for axis in range(3):
         for side in (-0.5, 0.5):
             first = 4 * len(vertices)
@@ -94,7 +98,7 @@ def _box_edges(box: Solid) -> Wires:
 
 def _floor(box: Solid) -> Solid:
     """The face -y, seen from inside."""
-    return Solid(box.vertices[8:12], box.triangles[:2], -box.normals[8:12])
+    return Solid(box.vertices[8:12], box.triangles[:2], -box.normals[8:12], (0.74, 0.77, 0.81))
 
 
 def _capsule(collider: Mapping[str, Any], rings: int = 24, sides: int = 48) -> Solid:
@@ -134,7 +138,9 @@ def _mesh(collider: Mapping[str, Any]) -> Solid | None:
     corners = points[triangles]  # flat shading: every triangle has its own vertices
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-30)
-    return Solid(corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3), np.repeat(normals, 3, axis=0))
+    return Solid(
+        corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3), np.repeat(normals, 3, axis=0)
+    )
 
 
 def _load(path: Any) -> tuple[np.ndarray, np.ndarray] | None:
@@ -164,7 +170,8 @@ def _moved(shape: Drawable, pose: Pose | None) -> Drawable:
     d = len(pose[0])
     rotation[:d, :d] = pose[1]
     if isinstance(shape, Solid):
-        return Solid(shape.vertices @ rotation.T + position, shape.triangles, shape.normals @ rotation.T)
+        vertices = shape.vertices @ rotation.T + position
+        return replace(shape, vertices=vertices, normals=shape.normals @ rotation.T)
     if isinstance(shape, Wires):
         return Wires(shape.start @ rotation.T + position, shape.end @ rotation.T + position)
     return Ground(rotation @ shape.point + position, rotation @ shape.normal)

@@ -21,12 +21,27 @@ PALETTE = (
     (0.32, 0.70, 0.72),
     (0.85, 0.53, 0.68),
 )
-MATERIALS = {"snow": (0.90, 0.94, 0.99), "sand": (0.83, 0.69, 0.47), "water": (0.24, 0.53, 0.80)}
+MATERIALS = {"snow": (0.87, 0.91, 0.96), "sand": (0.83, 0.69, 0.47), "water": (0.24, 0.53, 0.80)}
 """Colours of materials that look like something; the others take turns in the palette."""
 
 _LABELS = {"speed": "speed [m/s]", "J": "volume ratio J", "material": "material", "body": "body"}
-_SEQUENTIAL = ((42, 38, 96), (46, 84, 150), (38, 131, 165), (58, 175, 150), (142, 211, 115), (243, 232, 120))
-_DIVERGING = ((38, 74, 140), (92, 148, 199), (180, 208, 227), (243, 240, 234), (245, 197, 164), (220, 122, 90), (150, 36, 46))
+_SEQUENTIAL = (
+    (62, 62, 138),
+    (52, 102, 172),
+    (42, 146, 178),
+    (68, 186, 160),
+    (150, 215, 124),
+    (246, 234, 130),
+)
+_DIVERGING = (
+    (38, 74, 140),
+    (92, 148, 199),
+    (180, 208, 227),
+    (243, 240, 234),
+    (245, 197, 164),
+    (220, 122, 90),
+    (150, 36, 46),
+)
 _SAMPLE = 20_000
 
 
@@ -127,7 +142,9 @@ def _limits(values: np.ndarray, by: str, limits: Sequence[float] | None) -> tupl
     if limits is not None:
         low, high = float(limits[0]), float(limits[1])
         if not low < high:
-            raise OutputError(f"the color range {low:g} to {high:g} is empty; give a lower and a higher number")
+            raise OutputError(
+                f"the color range {low:g} to {high:g} is empty; give a lower and a higher number"
+            )
         return low, high
     values = values[np.isfinite(values)]
     if not len(values):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from continua.render.camera import Camera
@@ -12,18 +14,38 @@ FLOOR = np.array([0.80, 0.82, 0.845], np.float32)
 LINE = np.array([0.64, 0.67, 0.71], np.float32)
 
 
+@dataclass
+class Spots:
+    """Where a plane is seen: pixels, strength (P,), coordinates in the plane and across the light (P, 2)."""
+
+    ground: Ground
+    pixels: np.ndarray
+    fade: np.ndarray
+    in_plane: np.ndarray
+    in_light: np.ndarray
+
+
 class Backdrop:
     """Background with the planes of a scene; fixed as long as the camera and the planes are.
 
     `extent` [m] is the size of the scene and `center` (3,) its middle; planes fade out some extents away.
+    `across` (2, 3) are two directions across the light.
     """
 
     def __init__(
-        self, camera: Camera, size: tuple[int, int], grounds: list[Ground], center: np.ndarray, extent: float
+        self,
+        camera: Camera,
+        size: tuple[int, int],
+        grounds: list[Ground],
+        center: np.ndarray,
+        extent: float,
+        across: np.ndarray,
     ) -> None:
         self.camera, self.size = camera, size
         eye = np.asarray(camera.eye)
-        self.grounds = [one for one in grounds if one.normal @ (eye - one.point) > 0]  # seen from the free side
+        self.grounds = [
+            one for one in grounds if one.normal @ (eye - one.point) > 0
+        ]  # seen from the free side
         self.image = _sky(size)
         rays = _rays(camera, size)
         hit = np.full(len(rays), np.inf, np.float32)
@@ -32,7 +54,7 @@ class Backdrop:
             distance = _distance(rays, eye, ground)
             nearer = distance < hit
             hit[nearer], which[nearer] = distance[nearer], number
-        self.spots: list[tuple[Ground, np.ndarray, np.ndarray, np.ndarray]] = []
+        self.spots: list[Spots] = []
         for number, ground in enumerate(self.grounds):
             pixels = np.flatnonzero(which == number)
             points = (eye + hit[pixels, None] * rays[pixels]).astype(np.float32)
@@ -46,10 +68,11 @@ class Backdrop:
             footprint = hit[pixels] / camera.focal(size[1])
             color = FLOOR + _lines(points, ground, footprint, extent)[:, None] * (LINE - FLOOR)
             self.image[pixels] += fade[:, None] * (color - self.image[pixels])
-            self.spots.append((ground, pixels, points, fade))
+            in_plane, in_light = points @ plane_axes(ground).T, points @ across.T
+            self.spots.append(Spots(ground, pixels, fade, in_plane, in_light))
 
     def depth_at(self, column: np.ndarray, row: np.ndarray, size: tuple[int, int]) -> np.ndarray:
-        """Depth [m] of the nearest plane at pixels of a picture of that size; infinite where there is none."""
+        """Depth [m] of the nearest plane at pixels of a picture of that size; inf where there is none."""
         depth = np.full(len(column), np.inf, np.float32)
         if self.grounds:
             right, up, forward = self.camera.basis().astype(np.float32)
@@ -65,15 +88,15 @@ class Backdrop:
         return depth
 
 
-def contact(ground: Ground, points: np.ndarray, x: np.ndarray, reach: float) -> np.ndarray:
-    """Darkness (P,) in 0..1 on plane points (P, 3) close under bodies made of points x (N, 3)."""
-    height = (x - ground.point) @ ground.normal
+def contact(ground: Ground, local: np.ndarray, x: np.ndarray, reach: float) -> np.ndarray:
+    """Darkness (P,) in 0..1 close under bodies made of points x (N, 3), at plane points `local` (P, 2)."""
+    height = x @ ground.normal.astype(np.float32) - np.float32(ground.point @ ground.normal)
     near = (height < 4 * reach) & (height > -4 * reach)
     if not near.any():
-        return np.zeros(len(points), np.float32)
-    axes = _axes(ground.normal)
+        return np.zeros(len(local), np.float32)
+    axes = plane_axes(ground)
     spot, weight = x[near] @ axes.T, np.exp(-np.maximum(height[near], 0) / reach)
-    low, high = np.percentile(spot, 0.1, axis=0), np.percentile(spot, 99.9, axis=0)
+    low, high = np.percentile(spot, (0.1, 99.9), axis=0).astype(np.float32)
     texel = max(0.35 * reach, float((high - low).max()) / 300)
     low = low - 12 * texel
     shape = tuple(((high - low) / texel).astype(int) + 13)
@@ -82,7 +105,7 @@ def contact(ground: Ground, points: np.ndarray, x: np.ndarray, reach: float) -> 
     flat = index[keep, 0] * shape[1] + index[keep, 1]
     dark = np.zeros(shape[0] * shape[1], np.float32)
     np.maximum.at(dark, flat, weight[keep].astype(np.float32))
-    return interpolate(blur(dark.reshape(shape), 4)[..., None], (points @ axes.T - low) / texel)[:, 0]
+    return interpolate(blur(dark.reshape(shape), 4)[..., None], (local - low) / np.float32(texel))[:, 0]
 
 
 def _sky(size: tuple[int, int]) -> np.ndarray:
@@ -104,8 +127,10 @@ def _rays(camera: Camera, size: tuple[int, int]) -> np.ndarray:
 
 def _distance(rays: np.ndarray, eye: np.ndarray, ground: Ground) -> np.ndarray:
     with np.errstate(divide="ignore"):
-        distance = np.float32(ground.normal @ (ground.point - eye)) / (rays @ ground.normal.astype(np.float32))
-    return np.where(distance > 0, distance, np.float32(np.inf))
+        distance = np.float32(ground.normal @ (ground.point - eye)) / (
+            rays @ ground.normal.astype(np.float32)
+        )
+    return np.asarray(np.where(distance > 0, distance, np.float32(np.inf)))
 
 
 def _lines(points: np.ndarray, ground: Ground, footprint: np.ndarray, extent: float) -> np.ndarray:
@@ -113,15 +138,16 @@ def _lines(points: np.ndarray, ground: Ground, footprint: np.ndarray, extent: fl
     spacing = 10.0 ** np.floor(np.log10(extent / 4))
     spacing *= max(step for step in (1, 2, 5) if step * spacing <= extent / 4)
     strength = np.zeros(len(points), np.float32)
-    for coordinate in ((points - ground.point.astype(np.float32)) @ _axes(ground.normal).T.astype(np.float32)).T:
+    for coordinate in ((points - ground.point.astype(np.float32)) @ plane_axes(ground).T).T:
         away = np.abs((coordinate / spacing + 0.5) % 1 - 0.5) * spacing
         strength = np.maximum(strength, np.clip(1.4 - away / np.maximum(footprint, 1e-12), 0, 1))
     return np.asarray(strength * np.clip(1.2 - 12 * footprint / spacing, 0, 1), np.float32)
 
 
-def _axes(normal: np.ndarray) -> np.ndarray:
+def plane_axes(ground: Ground) -> np.ndarray:
     """Two unit vectors (2, 3) in the plane, along the coordinate axes where possible."""
+    normal = ground.normal
     first = np.eye(3)[np.argsort(np.abs(normal))[0]]
     first = first - normal * (normal @ first)
     first /= np.linalg.norm(first)
-    return np.array([first, np.cross(normal, first)])
+    return np.array([first, np.cross(normal, first)], np.float32)

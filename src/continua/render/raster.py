@@ -30,16 +30,20 @@ class Canvas:
         return other
 
     def balls(self, x: np.ndarray, radius: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Draw balls at x (N, 3) of radius (N,); pixels get the ball's number. Returns pixels (N, 2), radii [px]."""
+        """Draw balls at x (N, 3) of radius (N,); pixels get the ball's number.
+
+        Returns the centres (N, 2) and radii (N,) in pixels.
+        """
         pixels, depth = self.camera.project(x, self.size)
         with np.errstate(divide="ignore", invalid="ignore"):
             rho = np.clip(self.camera.focal(self.size[1]) * radius / depth, 0.75, _LARGEST).astype(np.float32)
         inside = (pixels > -rho[:, None]).all(axis=1) & (pixels < rho[:, None] + self.size).all(axis=1)
         seen = np.flatnonzero(inside & (depth > self.near))
         seen = seen[~_hidden(pixels[seen], depth[seen], rho[seen], radius[seen], self.size)]
-        reach = np.ceil(np.log2(np.maximum(rho[seen], 1))).astype(int)
+        reach = np.floor(rho[seen] + 0.5).astype(int)  # whole pixels from the centre's pixel to the rim
+        reach = np.where(reach > 8, 2 ** np.ceil(np.log2(np.maximum(reach, 1))).astype(int), reach)
         for level in np.unique(reach):
-            self._balls(seen[reach == level], pixels, depth, rho, radius, int(2**level))
+            self._balls(seen[reach == level], pixels, depth, rho, radius, int(level))
         return pixels, rho
 
     def _balls(
@@ -63,6 +67,8 @@ class Canvas:
             along = (j * step - part[1]) ** 2
             along[(row + j < 0) | (row + j >= height)] = 2
             for i in range(-reach, reach + 1):
+                if i * i + j * j > (reach + 0.8) ** 2:
+                    continue
                 s = across[i + reach] + along
                 keep = np.flatnonzero((s < 1) & fits[i + reach])
                 front = z[keep] - r[keep] * np.sqrt(1 - s[keep])
@@ -73,8 +79,12 @@ class Canvas:
         pixels, depth = self.camera.project(solid.vertices.astype(np.float32), self.size)
         corners = pixels[solid.triangles]  # (M, 3, 2)
         safe = (depth[solid.triangles] > self.near).all(axis=1)
-        low = np.clip(np.floor(np.where(safe[:, None], corners.min(axis=1), 0)), 0, self.size).astype(np.int64)
-        high = np.clip(np.ceil(np.where(safe[:, None], corners.max(axis=1), 0)), 0, self.size).astype(np.int64)
+        low = np.clip(np.floor(np.where(safe[:, None], corners.min(axis=1), 0)), 0, self.size).astype(
+            np.int64
+        )
+        high = np.clip(np.ceil(np.where(safe[:, None], corners.max(axis=1), 0)), 0, self.size).astype(
+            np.int64
+        )
         boxes = high - low
         count = boxes.prod(axis=1)
         table: list[np.ndarray] = []
@@ -98,7 +108,7 @@ class Canvas:
         count: np.ndarray,
         first: int,
     ) -> np.ndarray:
-        """Test every pixel of the bounding boxes of the chosen triangles; returns the normals of those in front."""
+        """Test every pixel of the boxes around the chosen triangles; returns a normal (P, 3) for each hit."""
         triangle = np.repeat(chosen, count[chosen])
         start = np.repeat(np.cumsum(count[chosen]) - count[chosen], count[chosen])
         local = np.arange(len(triangle)) - start
@@ -135,7 +145,9 @@ class Canvas:
         for offset in np.stack(np.meshgrid(shift, shift), axis=-1).reshape(-1, 2):
             spot = np.floor(np.nan_to_num(pixels + offset, nan=-1, posinf=-1, neginf=-1)).astype(np.int64)
             keep = (spot >= 0).all(axis=1) & (spot < self.size).all(axis=1) & (depth > self.near)
-            self._write((spot[:, 1] * self.size[0] + spot[:, 0])[keep], depth[keep], np.full(keep.sum(), owner))
+            self._write(
+                (spot[:, 1] * self.size[0] + spot[:, 0])[keep], depth[keep], np.full(keep.sum(), owner)
+            )
 
     def _write(self, index: np.ndarray, depth: np.ndarray, owner: np.ndarray) -> np.ndarray:
         """Let fragments compete for their pixels; returns which are now in front."""
@@ -151,8 +163,8 @@ def _hidden(
 ) -> np.ndarray:
     """Balls that are surely behind others, such as the inside of a body (N,).
 
-    A ball whose centre lies in a cell of 2/3 of its pixel radius covers that whole cell. So a ball is hidden if
-    every cell it touches holds a centre that is nearer than its own front.
+    A ball whose centre lies in a cell of 2/3 of its pixel radius covers that whole cell. So a ball is hidden
+    if every cell it touches holds a centre that is nearer than its own front.
     """
     if not len(rho):
         return np.zeros(0, bool)
@@ -171,7 +183,7 @@ def _hidden(
 
 def _maximum(image: np.ndarray, reach: int) -> np.ndarray:
     """Running maximum over 2 reach + 1 rows."""
-    result = image.copy()
+    result: np.ndarray = image.copy()
     for shift in range(1, reach + 1):
         np.maximum(result[shift:], image[:-shift], out=result[shift:])
         np.maximum(result[:-shift], image[shift:], out=result[:-shift])

@@ -42,6 +42,7 @@ class View:
     colliders: Sequence[Mapping[str, Any]] = field(default_factory=list)
     show_legend: bool = True
     show_time: bool = True
+    spacings: dict[str, float] = field(default_factory=dict)
 
     @property
     def extent(self) -> float:
@@ -49,18 +50,22 @@ class View:
         return max(float((self.upper - self.lower).max()), 1e-9)
 
     def clouds(self, frame: Frame) -> list[Cloud]:
-        """The bodies of a frame as coloured balls that touch; particles at infinity are left out."""
+        """The bodies of a frame as coloured balls that touch; particles far out of sight are left out."""
         clouds = []
+        center = (self.lower + self.upper) / 2
         for body in frame.bodies:
-            finite = np.isfinite(body.x).all(axis=1)
-            if finite.any():
-                x = in_space(body.x[finite]).astype(np.float32)
-                clouds.append(Cloud(x, self.scale.colors(body)[finite], 0.5 * self.spacing(body)))
+            x = in_space(body.x)
+            near = (np.abs(x - center) < 30 * self.extent).all(axis=1)  # False for NaN
+            if near.any():
+                colors = self.scale.colors(body)[near]
+                clouds.append(Cloud(x[near].astype(np.float32), colors, 0.5 * self.spacing(body)))
         return clouds
 
     def spacing(self, body: BodyFrame) -> float:
-        """Typical distance of neighbouring particles [m]."""
-        return body.spacing(self.dx) if self.dx else _spacing(body.x)
+        """Typical distance of neighbouring particles [m]; decided once, so that a film does not flicker."""
+        if body.name not in self.spacings:
+            self.spacings[body.name] = body.spacing(self.dx) if self.dx else _spacing(body.x)
+        return self.spacings[body.name]
 
     def shapes(self, frame: Frame) -> list[Drawable]:
         """The colliders where they are in this frame."""
@@ -89,9 +94,11 @@ def view_of_frames(
     lower, upper = _bounds(frames)
     scale = color_scale(frames, color_by, limits)
     dimension = next((frame.dimension for frame in frames if frame.bodies), 3)
-    view = View(dimension, (int(size[0]), int(size[1])), lower, upper, scale, Camera((0, 0, 1), (0, 0, 0)), dx)
+    view = View(
+        dimension, (int(size[0]), int(size[1])), lower, upper, scale, Camera((0, 0, 1), (0, 0, 0)), dx
+    )
     view.colliders = list(colliders)
-    if frames and dimension == 3:
+    if frames:
         _include_colliders(view, view.shapes(frames[0]))
     view.camera = camera or framing(view.lower, view.upper, view.size)
     return view
@@ -102,7 +109,9 @@ def view_of_run(run: RunFolder, **options: Any) -> View:
     indices = run.frame_indices()
     if not indices:
         raise OutputError(f"{run.path} has no frames yet; run the simulation first")
-    chosen = sorted({indices[round(k)] for k in np.linspace(0, len(indices) - 1, min(_SCANNED, len(indices)))})
+    chosen = sorted(
+        {indices[round(k)] for k in np.linspace(0, len(indices) - 1, min(_SCANNED, len(indices)))}
+    )
     options.setdefault("colliders", colliders_of(run))
     options.setdefault("dx", float(run.description.get("dx") or 0) or None)
     return view_of_frames([run.read_frame(index) for index in chosen], **options)
@@ -136,18 +145,20 @@ def _bounds(frames: Sequence[Frame]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _include_colliders(view: View, shapes: list[Drawable]) -> None:
-    """Widen the box to the ground below and to solid colliders nearby, but not to distant scenery."""
+    """Widen the box to the ground below and to colliders nearby, but not to distant scenery."""
     lower, upper, extent = view.lower.copy(), view.upper.copy(), view.extent
+    reach = 0.35 * extent
     for shape in shapes:
         if isinstance(shape, Ground) and shape.normal[1] > 0.7:
             below = lower[1] - shape.point[1]
             if 0 < below < 0.6 * extent:
                 view.lower[1] = shape.point[1]
-        elif isinstance(shape, Solid):
-            low, high = shape.vertices.min(axis=0), shape.vertices.max(axis=0)
-            if (low < upper + 0.5 * extent).all() and (high > lower - 0.5 * extent).all():
-                view.lower = np.minimum(view.lower, np.maximum(low, lower - 0.5 * extent))
-                view.upper = np.maximum(view.upper, np.minimum(high, upper + 0.5 * extent))
+        elif not isinstance(shape, Ground):
+            points = shape.vertices if isinstance(shape, Solid) else shape.start
+            low, high = points.min(axis=0), points.max(axis=0)
+            if (low < upper + reach).all() and (high > lower - reach).all():
+                view.lower = np.minimum(view.lower, np.maximum(low, lower - reach))
+                view.upper = np.maximum(view.upper, np.minimum(high, upper + reach))
 
 
 def _spacing(x: np.ndarray) -> float:
@@ -160,7 +171,8 @@ def _spacing(x: np.ndarray) -> float:
     size = np.maximum(high - low, 1e-6 * max(float((high - low).max()), 1e-9))
     cell = 2 * float((np.prod(size) / len(x)) ** (1 / d))
     for _ in range(4):  # hollow or sparse bodies need smaller cells than their box suggests
-        filled = len(np.unique(np.floor((x - low) / cell).astype(np.int64), axis=0))
+        spot = np.floor((x - low) / cell).astype(np.int64) + 2**20
+        filled = len(np.unique(sum(spot[:, axis] << (21 * axis) for axis in range(d))))
         spacing = cell * float((filled / len(x)) ** (1 / d))
         cell = 2 * spacing
     return spacing

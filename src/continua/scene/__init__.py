@@ -7,12 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from continua.scene.load import LoadedScene, load_scene, open_scene
-    from continua.scene.models import BodySettings, RenderSettings, RunSettings, Scene, SimulationSettings
+    from continua.scene.models import (
+        BodySettings,
+        CameraSettings,
+        RenderSettings,
+        RunSettings,
+        Scene,
+        SimulationSettings,
+    )
     from continua.scene.schema import scene_schema
 
 _HOMES = {
     "load": ("LoadedScene", "load_scene", "open_scene"),
-    "models": ("BodySettings", "RenderSettings", "RunSettings", "Scene", "SimulationSettings"),
+    "models": (
+        "BodySettings",
+        "CameraSettings",
+        "RenderSettings",
+        "RunSettings",
+        "Scene",
+        "SimulationSettings",
+    ),
     "schema": ("scene_schema",),
 }
 
@@ -26,6 +40,7 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "BodySettings",
+    "CameraSettings",
     "LoadedScene",
     "RenderSettings",
     "RunSettings",

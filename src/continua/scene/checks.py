@@ -25,7 +25,7 @@ def problem(path: Path, message: str) -> PydanticCustomError:
 def default_names(scene: Scene) -> None:
     """Give unnamed bodies and emitters the names body1, body2, ... and emitter1, ..."""
     groups: dict[str, list[Any]] = {"body": list(scene.body), "emitter": list(scene.emitter)}
-    taken = {item.name for items in groups.values() for item in items if item.name}
+    taken = {item.name for items in (*groups.values(), scene.collider) for item in items if item.name}
     for kind, items in groups.items():
         for index, item in enumerate(items, start=1):
             if not item.name:
@@ -49,20 +49,19 @@ def check_scene(scene: Scene) -> None:
     check_names(scene)
     check_dimension(scene)
     check_axes(scene)
+    if scene.render.camera is not None and scene.dimension == 2:
+        raise problem(("render", "camera"), "is for 3D scenes; leave it out here")
 
 
 def check_names(scene: Scene) -> None:
-    """Names of bodies and emitters (which become bodies) are unique; so are those of colliders."""
-    groups: tuple[tuple[str, ...], ...] = (("body", "emitter"), ("collider",))
-    for kinds in groups:
-        seen: dict[str, str] = {}
-        for kind in kinds:
-            for index, item in enumerate(getattr(scene, kind)):
-                name = item.name
-                if name is None:
-                    continue
-                if name in seen:
-                    raise problem((kind, index, "name"), f'repeats "{name}", which {seen[name]} has already')
+    """No two bodies, emitters, colliders or boundaries share a name."""
+    seen: dict[str, str] = {}
+    for kind in ("body", "emitter", "collider", "boundary"):
+        for index, item in enumerate(getattr(scene, kind)):
+            name = getattr(item, "name", None)
+            if name in seen:
+                raise problem((kind, index, "name"), f'repeats "{name}", which {seen[name]} has already')
+            if name is not None:
                 seen[name] = f"{kind}[{index}]"
 
 

@@ -4,9 +4,9 @@ The same classes serve TOML scene files, Python scenes, `run.json` and the JSON 
 All quantities are in SI units.
 """
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from continua._model import Finite, NonNegative, Positive, Vector
 from continua.bodies.emitter import Emitter
@@ -20,6 +20,9 @@ from continua.transfers import APIC, AnyTransfer
 
 if TYPE_CHECKING:
     from continua.simulation import Simulation
+
+
+PixelCount = Annotated[int, Field(ge=16, le=16384)]
 
 
 class Settings(BaseModel):
@@ -50,14 +53,12 @@ class SimulationSettings(Settings):
     deformation: Literal["safe", "exponential"] = Field(
         "safe", description="how the deformation gradient follows the velocity gradient"
     )
-    dt: Positive | None = Field(
-        None, description="upper limit of the time step [s]; left out: stability bounds only"
-    )
+    dt: Positive | None = Field(None, description="fixed time step [s]; left out: chosen at every step")
     force_dt: bool = Field(False, description="use dt even where it breaks a stability bound")
-    cfl: Positive = Field(0.6, description="cells a particle may cross in one step")
+    cfl: float = Field(0.6, gt=0, lt=1, description="cells a particle may cross in one step")
     elastic_cfl: Positive = Field(0.4, description="cells an elastic wave may cross in one step")
-    push_out: NonNegative = Field(
-        0.5, description="share of the penetration into a collider that is removed in each step"
+    push_out: NonNegative | None = Field(
+        0.5, description="depth [cells] beyond which particles are pushed out of colliders; null: never"
     )
     seed: int = Field(0, ge=0, description="seed of all random numbers")
 
@@ -92,23 +93,29 @@ class RunSettings(Settings):
         return max(1, round(self.duration * self.fps))
 
 
-def _pair(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+class CameraSettings(Settings):
+    """Where a 3D scene is seen from."""
+
+    position: Vector = Field(description="where the camera is [m]")
+    target: Vector = Field(description="point it looks at [m]")
+    up: Vector = Field((0.0, 1.0, 0.0), description="direction that points up in the picture")
+    fov: float = Field(28.0, gt=0, lt=180, description="vertical angle of view [degrees]")
 
 
 class RenderSettings(Settings):
     """How `continua render` looks at the scene."""
 
-    color_by: str = Field("speed", min_length=1, description="particle field that gives the colour")
-    camera_position: Vector | None = Field(
-        None, description="where the camera is [m]; left out: chosen from the bounds"
+    color_by: str = Field(
+        "speed",
+        min_length=1,
+        description='what gives the colour: "speed", "body", "material" or a field such as "J"',
     )
-    camera_target: Vector | None = Field(
-        None, description="point the camera looks at [m]; left out: middle of the scene"
+    limits: tuple[Finite, Finite] | None = Field(
+        None, description="values at the two ends of the colour scale; left out: those of the run"
     )
-    camera_up: Vector | None = Field(None, description="direction that points up in the picture; left out: y")
-    size: Annotated[tuple[int, int], BeforeValidator(_pair)] = Field(
-        (1280, 720), description="width and height [pixels]"
+    size: tuple[PixelCount, PixelCount] = Field((1280, 720), description="width and height [pixels]")
+    camera: CameraSettings | None = Field(
+        None, description="where a 3D scene is seen from; left out: so that all of the run is in view"
     )
 
 
@@ -141,14 +148,3 @@ class Scene(Settings):
         from continua.scene.build import build
 
         return build(self)
-
-
-__all__ = [
-    "BodySettings",
-    "Finite",
-    "RenderSettings",
-    "RunSettings",
-    "Scene",
-    "Settings",
-    "SimulationSettings",
-]

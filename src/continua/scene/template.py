@@ -18,7 +18,7 @@ dx = 0.02                        # grid spacing [m]: half of it is about the dis
 gravity = [0.0, -9.81]           # [m/s^2]; two numbers: a 2D scene; three numbers, [0.0, -9.81, 0.0]: 3D
 # precision = "double"           # or "single": half the memory
 # transfer = "apic"              # or "pic", "flip"
-# dt = 1e-4                      # upper limit of the time step [s]; left out: stability decides
+# dt = 1e-4                      # fixed time step [s]; left out: chosen at every step
 
 [[body]]
 name = "jelly"

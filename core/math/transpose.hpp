@@ -1,0 +1,44 @@
+// Between component-major batches and one record of four channels per particle, four particles at a time.
+#pragma once
+
+#include "simd.hpp"
+
+namespace continua {
+
+template <class T>
+inline void transpose(Quad<T>& a, Quad<T>& b, Quad<T>& c, Quad<T>& d) {
+    using Raw [[gnu::vector_size(4 * sizeof(T))]] = T;
+    using Index = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+    using Mask [[gnu::vector_size(4 * sizeof(T))]] = Index;
+    const Raw ra = static_cast<Raw>(a), rb = static_cast<Raw>(b), rc = static_cast<Raw>(c), rd = static_cast<Raw>(d);
+    const Raw ab_low = __builtin_shuffle(ra, rb, Mask{0, 4, 1, 5}), ab_high = __builtin_shuffle(ra, rb, Mask{2, 6, 3, 7});
+    const Raw cd_low = __builtin_shuffle(rc, rd, Mask{0, 4, 1, 5}), cd_high = __builtin_shuffle(rc, rd, Mask{2, 6, 3, 7});
+    a = Quad<T>(__builtin_shuffle(ab_low, cd_low, Mask{0, 1, 4, 5}));
+    b = Quad<T>(__builtin_shuffle(ab_low, cd_low, Mask{2, 3, 6, 7}));
+    c = Quad<T>(__builtin_shuffle(ab_high, cd_high, Mask{0, 1, 4, 5}));
+    d = Quad<T>(__builtin_shuffle(ab_high, cd_high, Mask{2, 3, 6, 7}));
+}
+
+// channel[c][j] -> record j, records `stride` numbers apart; missing channels are zero.
+template <class T, int channels>
+inline void to_records(const T* const (&channel)[channels], T* record, int stride) {
+    for (int j = 0; j < kBatch; j += 4) {
+        Quad<T> q[4];
+        for (int c = 0; c < 4; ++c) q[c] = c < channels ? Quad<T>(channel[c] + j, stdx::element_aligned) : Quad<T>(T(0));
+        transpose(q[0], q[1], q[2], q[3]);
+        for (int k = 0; k < 4; ++k) q[k].copy_to(record + (j + k) * stride, stdx::element_aligned);
+    }
+}
+
+// The inverse for the first `channels` channels, written to channel[c * kBatch + j].
+template <class T, int channels>
+inline void from_records(const T* record, int stride, T* channel) {
+    for (int j = 0; j < kBatch; j += 4) {
+        Quad<T> q[4];
+        for (int k = 0; k < 4; ++k) q[k] = Quad<T>(record + (j + k) * stride, stdx::element_aligned);
+        transpose(q[0], q[1], q[2], q[3]);
+        for (int c = 0; c < channels; ++c) q[c].copy_to(channel + c * kBatch + j, stdx::element_aligned);
+    }
+}
+
+}  // namespace continua

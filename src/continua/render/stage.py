@@ -1,0 +1,58 @@
+"""The part of a picture that does not move: background, planes and colliders, drawn once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from continua.render.colliders import Drawable, Ground, Solid, Wires
+from continua.render.ground import Backdrop
+from continua.render.light import light_axes, sample_surface
+from continua.render.raster import NOTHING, Canvas
+from continua.render.view import View
+
+LINE = -2
+"""Owner of pixels that show a line; the pixels of solids are owned by -3, -4, ..."""
+
+
+@dataclass
+class Stage:
+    """Canvas with the colliders; `normals` and `colors` (P, 3) belong to the owners -3, -4, ...
+
+    `points` (N, 3) are spread over the solids, to cast shadows; `behind` (H W, 3) is the linear background.
+    """
+
+    canvas: Canvas
+    backdrop: Backdrop
+    behind: np.ndarray
+    normals: np.ndarray
+    colors: np.ndarray
+    points: np.ndarray
+
+
+def build_stage(view: View, shapes: list[Drawable], light: np.ndarray, size: tuple[int, int]) -> Stage:
+    """Draw the colliders of a view on a canvas of that size; `light` (3,) points towards the light."""
+    canvas = Canvas(view.camera, size)
+    normals = [np.zeros((0, 3), np.float32)]
+    colors = [np.zeros((0, 3), np.float32)]
+    points = [np.zeros((0, 3), np.float32)]
+    first = 0
+    for solid in (shape for shape in shapes if isinstance(shape, Solid)):
+        layer = Canvas(view.camera, size)
+        table = layer.triangles(solid)
+        front = np.flatnonzero((layer.owner != NOTHING) & (layer.depth < canvas.depth))
+        canvas.depth[front] = layer.depth[front]
+        canvas.owner[front] = LINE - 1 - (first + np.arange(len(front)))
+        normals.append(table[layer.owner[front]])
+        colors.append(np.tile(np.array(solid.color, np.float32) ** 2.2, (len(front), 1)))
+        points.append(sample_surface(solid, view.extent / 150))
+        first += len(front)
+    for shape in shapes:
+        if isinstance(shape, Wires):
+            canvas.lines(shape, max(2, round(size[1] / 480)), LINE)
+    grounds = [shape for shape in shapes if isinstance(shape, Ground)]
+    center = (view.lower + view.upper) / 2
+    backdrop = Backdrop(view.camera, view.size, grounds, center, view.extent, light_axes(light)[:2])
+    tables = np.concatenate(normals), np.concatenate(colors), np.concatenate(points)
+    return Stage(canvas, backdrop, backdrop.image**2.2, *tables)

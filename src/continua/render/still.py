@@ -1,0 +1,127 @@
+"""Stills: one frame as a PNG."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from continua.errors import OutputError
+from continua.io.folder import RunFolder
+from continua.io.frames import Frame
+from continua.io.optional import require
+from continua.render.camera import Camera
+from continua.render.flat import FlatRenderer
+from continua.render.overlay import annotate
+from continua.render.png import write_png
+from continua.render.pyvista_renderer import PyvistaRenderer, works_here
+from continua.render.splat import SplatRenderer
+from continua.render.view import View, view_of_frames, view_of_run
+
+RENDERERS = ("auto", "numpy", "pyvista")
+
+
+class Renderer(Protocol):
+    """Draws frames of one view; `parallel` says whether several threads may draw at once."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def parallel(self) -> bool: ...
+
+    def render(self, frame: Frame) -> np.ndarray:
+        """Picture (H, W, 3) of uint8."""
+
+    def close(self) -> None:
+        """Release what it holds."""
+
+
+@dataclass
+class Picture:
+    """A picture that was written, and what drew it: "numpy", "pyvista" or "matplotlib"."""
+
+    path: Path
+    renderer: str
+
+
+def still(
+    frame: Frame,
+    path: str | Path,
+    *,
+    color_by: str = "speed",
+    limits: Sequence[float] | None = None,
+    colliders: Sequence[Mapping[str, Any]] = (),
+    size: tuple[int, int] = (1280, 720),
+    dx: float | None = None,
+    camera: Camera | None = None,
+    renderer: str = "auto",
+    legend: bool = True,
+) -> Picture:
+    """Draw one frame to a PNG file.
+
+    `color_by` is "speed", "J", "material", "body" or any field of the frame, `limits` the (low, high) of its
+    colour range, `colliders` dicts as in scene files, `size` (width, height) in pixels, `dx` the grid spacing
+    [m], from which the size of the particles follows. `renderer` is "auto" or "numpy" (software, works
+    everywhere) or "pyvista" (uses the graphics card; "numpy" steps in where there is none). 2D frames are
+    always drawn by matplotlib.
+    """
+    view = view_of_frames(
+        [frame], color_by=color_by, limits=limits, colliders=colliders, size=size, dx=dx, camera=camera
+    )
+    view.show_legend = view.show_time = legend
+    return draw(frame, view, path, renderer)
+
+
+def still_of_run(
+    folder: str | Path,
+    path: str | Path,
+    *,
+    frame: int | None = None,
+    renderer: str = "auto",
+    legend: bool = True,
+    **options: Any,
+) -> Picture:
+    """Draw a frame of a run folder (the last by default) with the camera and colours of its film.
+
+    The other options are those of `still`; colliders and dx come from the run.
+    """
+    run = RunFolder(folder)
+    view = view_of_run(run, **options)
+    view.show_legend = view.show_time = legend
+    return draw(run.read_frame(run.frame_indices()[-1] if frame is None else frame), view, path, renderer)
+
+
+def draw(frame: Frame, view: View, path: str | Path, renderer: str = "auto") -> Picture:
+    """Draw a frame as a view shows it."""
+    path = Path(path)
+    if path.suffix.lower() != ".png":
+        raise OutputError(f"cannot write the picture {path}; give a file name that ends in .png")
+    artist = make_renderer(view, renderer)
+    try:
+        write_png(path, paint(artist, view, frame))
+    finally:
+        artist.close()
+    return Picture(path, artist.name)
+
+
+def paint(artist: Renderer, view: View, frame: Frame) -> np.ndarray:
+    """The finished picture (H, W, 3) of uint8, legend included."""
+    image = artist.render(frame)
+    return annotate(image, frame, view) if view.dimension == 3 else image
+
+
+def make_renderer(view: View, renderer: str = "auto") -> Renderer:
+    """The renderer that was asked for, or the one that works instead."""
+    if renderer not in RENDERERS:
+        raise OutputError(f"there is no renderer {renderer!r}; choose one of {', '.join(RENDERERS)}")
+    if view.dimension == 2:
+        return FlatRenderer(view)
+    if renderer == "pyvista":
+        require("pyvista", "pyvista", "render")
+        if works_here():
+            return PyvistaRenderer(view)
+    return SplatRenderer(view)

@@ -1,0 +1,339 @@
+"""Pictures show the body where it is, and never fail for what a run may contain."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from continua.errors import MissingExtraError, OutputError
+from continua.io import BodyFrame, Frame, Recorder
+from continua.render import Camera, still, still_of_run
+from continua.render.camera import framing
+from continua.render.colors import color_scale
+from continua.render.raster import Canvas, _hidden
+from continua.render.view import view_of_frames
+
+Image = pytest.importorskip("PIL.Image")
+SIZE = (320, 180)
+DX = 0.08
+
+
+def ball(center: tuple[float, ...] = (0.0, 0.5, 0.0), radius: float = 0.3, name: str = "ball") -> BodyFrame:
+    d = len(center)
+    axis = np.arange(-radius, radius, DX / 2) + DX / 4
+    x = np.stack(np.meshgrid(*[axis] * d), -1).reshape(-1, d)
+    x = x[np.linalg.norm(x, axis=1) < radius] + center
+    return BodyFrame(name, "points", "snow", {"x": x, "v": 0 * x, "id": np.arange(len(x))})
+
+
+def read(path: Path) -> np.ndarray:
+    return np.asarray(Image.open(path).convert("RGB")).astype(float)
+
+
+def picture(path: Path, bodies: list[BodyFrame], **options: Any) -> np.ndarray:
+    options = {"size": SIZE, "dx": DX, "legend": False, **options}
+    still(Frame(0, 0.0, bodies), path, **options)
+    image = read(path)
+    assert image.shape == (SIZE[1], SIZE[0], 3)
+    return image
+
+
+def orange(image: np.ndarray) -> np.ndarray:
+    """Pixels in which red clearly beats blue, as the second colour of the palette does and nothing else."""
+    return image[..., 0] > image[..., 2] + 30
+
+
+def test_the_body_is_where_the_camera_says(tmp_path: Path) -> None:
+    camera = Camera((0.0, 0.5, 4.0), (0.0, 0.5, 0.0), fov=30)
+    hidden = BodyFrame("none", "points", "", {name: np.zeros((0, 3)) for name in ("x", "v", "id")})
+    center = np.array([0.4, 0.7, 0.0])
+    bodies = [hidden, ball(tuple(center), 0.2)]
+    seen = orange(picture(tmp_path / "a.png", bodies, color_by="body", camera=camera))
+    expected, depth = camera.project(center[None], SIZE)
+    rows, columns = np.nonzero(seen)
+    np.testing.assert_allclose([columns.mean(), rows.mean()], expected[0], atol=3)
+    radius = 0.2 * camera.focal(SIZE[1]) / depth[0]
+    assert seen.sum() == pytest.approx(np.pi * radius**2, rel=0.2)
+
+
+def test_the_nearer_body_covers_the_farther_one(tmp_path: Path) -> None:
+    camera = Camera((0.0, 0.5, 4.0), (0.0, 0.5, 0.0), fov=30)
+    front, back = ball((0.0, 0.5, 1.0), 0.3, "front"), ball((0.0, 0.5, -1.0), 0.3, "back")
+    for bodies, orange_in_middle in (([back, front], True), ([front, back], False)):
+        image = picture(tmp_path / "a.png", bodies, color_by="body", camera=camera)
+        assert orange(image)[SIZE[1] // 2, SIZE[0] // 2] == orange_in_middle
+
+
+def test_the_automatic_camera_frames_everything(tmp_path: Path) -> None:
+    lower, upper = np.array([-1.0, 0, -3]), np.array([2.0, 0.5, 1])
+    camera = framing(lower, upper, SIZE)
+    corners = np.array([[x, y, z] for x in (-1, 2.0) for y in (0, 0.5) for z in (-3, 1.0)])
+    pixels, depth = camera.project(corners, SIZE)
+    assert (depth > 0).all()
+    assert (pixels > 0.05 * np.array(SIZE)).all() and (pixels < 0.95 * np.array(SIZE)).all()
+    assert (np.ptp(pixels, axis=0) / SIZE).max() > 0.75
+    up, _ = camera.project(np.array([[0.5, 0.0, -1.0], [0.5, 0.5, -1.0]]), SIZE)
+    assert up[1, 1] < up[0, 1]
+
+
+def test_a_body_casts_a_shadow_on_the_ground(tmp_path: Path) -> None:
+    plane = {"type": "plane", "normal": (0, 1, 0)}
+    camera = Camera((0.0, 2.0, 4.0), (0.0, 0.3, 0.0))
+    tiny = ball((0.0, 0.5, 0.0), 0.05)
+    without = picture(tmp_path / "a.png", [tiny], colliders=[plane], camera=camera)
+    with_ball = picture(tmp_path / "b.png", [ball((0.0, 0.7, 0.0))], colliders=[plane], camera=camera)
+    spot, _ = camera.project(
+        np.array([[0.35, 0.0, -0.25]]), SIZE
+    )  # the light comes from the upper left front
+    column, row = spot[0].astype(int)
+    assert with_ball[row, column].mean() < without[row, column].mean() - 15
+
+
+def test_particles_below_the_ground_are_hidden_by_it(tmp_path: Path) -> None:
+    plane = {"type": "plane", "normal": (0, 1, 0)}
+    camera = Camera((0.0, 2.0, 4.0), (0.0, 0.0, 0.0))
+    bodies = [ball((5.0, 0.5, -20.0), 0.1, "other"), ball((0.0, -0.8, 0.0))]
+    image = picture(tmp_path / "a.png", bodies, colliders=[plane], camera=camera, color_by="body")
+    assert not orange(image).any()
+    assert orange(picture(tmp_path / "b.png", bodies, camera=camera, color_by="body")).any()
+
+
+SOLIDS = [
+    {"type": "box", "center": (0, 0.5, 0), "size": (0.6, 0.6, 0.6)},
+    {"type": "sphere", "center": (0, 0.5, 0), "radius": 0.35},
+    {"type": "capsule", "start": (-0.2, 0.5, 0), "end": (0.2, 0.5, 0), "radius": 0.2},
+    {"type": "mesh", "vertices": [[-1, 0, 0], [1, 0, 0], [0, 1.5, 0]], "faces": [[0, 1, 2]]},
+]
+
+
+@pytest.mark.parametrize("collider", SOLIDS, ids=lambda collider: collider["type"])
+def test_solid_colliders_hide_what_is_behind_and_follow_their_pose(
+    tmp_path: Path, collider: dict[str, Any]
+) -> None:
+    camera = Camera((0.0, 0.5, 4.0), (0.0, 0.5, 0.0), fov=30)
+    bodies = [ball((9.0, 0.0, -9.0), 0.1, "other"), ball((0.0, 0.5, -0.6), 0.08)]
+    options: dict[str, Any] = {"size": SIZE, "dx": DX, "legend": False, "color_by": "body", "camera": camera}
+    for shift, visible in ((0.0, False), (1.5, True)):
+        poses = np.array([[shift, 0.0, 0.0]]), np.eye(3)[None]
+        still(Frame(0, 0.0, bodies, poses), tmp_path / "a.png", colliders=[collider], **options)
+        assert orange(read(tmp_path / "a.png")).any() == visible
+
+
+@pytest.mark.parametrize("collider", SOLIDS[:3], ids=lambda collider: collider["type"])
+def test_containers_are_drawn_as_lines(tmp_path: Path, collider: dict[str, Any]) -> None:
+    bodies = [ball((9.0, 0.0, -9.0), 0.1, "other"), ball((0.0, 0.5, 0.0), 0.15)]
+    camera = Camera((0.0, 0.9, 4.0), (0.0, 0.5, 0.0), fov=30)
+    options: dict[str, Any] = {"camera": camera, "color_by": "body"}
+    plain = picture(tmp_path / "a.png", bodies, **options)
+    wired = picture(tmp_path / "b.png", bodies, colliders=[{**collider, "inverted": True}], **options)
+    assert orange(wired).sum() > 0.4 * orange(plain).sum()
+    assert (np.abs(wired - plain).max(axis=2) > 20).sum() > 50
+
+
+def test_hidden_balls_are_only_dropped_when_they_cannot_be_seen() -> None:
+    """Drawing without the shortcut gives the same owners."""
+    generator = np.random.default_rng(1)
+    x = generator.normal(size=(4000, 3)).astype(np.float32) * np.float32(0.3)
+    radius = np.full(len(x), 0.06, np.float32)
+    camera = Camera((0.0, 0.0, 4.0), (0.0, 0.0, 0.0), fov=30)
+    quick = Canvas(camera, SIZE)
+    pixels, rho = quick.balls(x, radius)
+    depth = camera.project(x, SIZE)[1]
+    hidden = _hidden(pixels, depth, rho, radius, SIZE)
+    assert hidden.sum() > 100
+    full = Canvas(camera, SIZE)
+    for start in range(0, len(x), 1):
+        full.balls(x[start : start + 1], radius[start : start + 1])
+        if start > 400:
+            break
+    drawn = np.unique(quick.owner[quick.owner >= 0])
+    assert not hidden[drawn].any()
+    assert (quick.depth <= full.depth + 1e-6).all()
+
+
+def frames_that_are_odd() -> dict[str, Frame]:
+    nothing = np.zeros((0, 3))
+    empty = BodyFrame("empty", "points", "snow", {"x": nothing, "v": nothing, "id": np.zeros(0)})
+    single = BodyFrame(
+        "one", "points", "snow", {"x": np.ones((1, 3)), "v": np.ones((1, 3)), "id": np.zeros(1)}
+    )
+    lost = ball()
+    lost.arrays["x"][0] = np.nan
+    lost.arrays["x"][1] = np.inf
+    lost.arrays["x"][2] = 1e30
+    lost.arrays["v"][3] = np.nan
+    flat = ball()
+    flat.arrays["x"][:, 1] = 0
+    return {
+        "nothing": Frame(0, 0.0, []),
+        "empty": Frame(0, 0.0, [empty]),
+        "single": Frame(0, 0.0, [single, empty]),
+        "lost": Frame(0, 0.0, [lost]),
+        "flat": Frame(0, 0.0, [flat]),
+    }
+
+
+@pytest.mark.parametrize("name", list(frames_that_are_odd()))
+@pytest.mark.parametrize("dx", [None, DX])
+def test_odd_frames_are_drawn_too(tmp_path: Path, name: str, dx: float | None) -> None:
+    plane = {"type": "plane", "normal": (0, 1, 0)}
+    odd = {"type": "torus"}
+    with np.errstate(all="raise", under="ignore"):
+        shown = still(
+            frames_that_are_odd()[name], tmp_path / "a.png", size=SIZE, dx=dx, colliders=[plane, odd]
+        )
+    assert shown.renderer == "numpy"
+    assert read(tmp_path / "a.png").std() > 1
+
+
+def test_flat_frames_are_drawn_with_equal_scales(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    colliders = [
+        {"type": "plane", "normal": (0, 1), "point": (0, 0)},
+        {"type": "box", "center": (0.5, 0.2), "size": (0.2, 0.2)},
+        {"type": "sphere", "center": (-0.5, 0.2), "radius": 0.1},
+        {"type": "capsule", "start": (0.5, 0.8), "end": (0.8, 0.8), "radius": 0.1, "inverted": True},
+    ]
+    empty = BodyFrame("none", "points", "", {name: np.zeros((0, 2)) for name in ("x", "v", "id")})
+    frame = Frame(0, 0.0, [empty, ball((0.0, 0.5))])
+    shown = still(frame, tmp_path / "a.png", color_by="body", size=(640, 360), dx=DX, colliders=colliders)
+    assert shown.renderer == "matplotlib"
+    seen = orange(read(tmp_path / "a.png"))[:, : int(0.84 * 640)]
+    rows, columns = np.nonzero(seen)
+    assert np.ptp(rows) == pytest.approx(np.ptp(columns), abs=4)
+    assert np.ptp(rows) > 40
+    assert seen.sum() == pytest.approx(np.pi / 4 * np.ptp(rows) ** 2, rel=0.15)
+
+
+def test_the_legend_says_time_and_colours(tmp_path: Path) -> None:
+    frame = Frame(0, 1.25, [ball(), ball((1.0, 0.5, 0.0), name="é 雪 \n" * 20)])
+    for by in ("speed", "body"):
+        still(frame, tmp_path / "a.png", size=SIZE, dx=DX, color_by=by)
+        still(frame, tmp_path / "b.png", size=SIZE, dx=DX, color_by=by, legend=False)
+        changed = np.abs(read(tmp_path / "a.png") - read(tmp_path / "b.png")).max(axis=2) > 10
+        assert changed[-40:, :80].any()
+        assert changed[-60:, -160:].any()
+        assert not changed[:80].any()
+
+
+def test_a_still_of_a_run_uses_its_colliders_and_its_whole_range(tmp_path: Path) -> None:
+    description = {"dx": DX, "dimension": 3, "scene": {"colliders": [{"type": "plane", "normal": [0, 1, 0]}]}}
+    with Recorder(tmp_path / "run", description=description) as recorder:
+        for index in range(3):
+            recorder.frame(Frame(index, float(index), [ball((float(index), 0.5, 0.0))]))
+    with_plane = still_of_run(tmp_path / "run", tmp_path / "a.png", size=SIZE)
+    assert with_plane.path == tmp_path / "a.png"
+    still_of_run(tmp_path / "run", tmp_path / "b.png", size=SIZE, frame=0)
+    still_of_run(tmp_path / "run", tmp_path / "c.png", size=SIZE, frame=0, colliders=[])
+    first, last, bare = read(tmp_path / "b.png"), read(tmp_path / "a.png"), read(tmp_path / "c.png")
+    assert np.abs(first - last).max() > 50
+    assert np.abs(first - bare).max() > 50
+
+
+def test_wishes_that_cannot_be_met_are_one_sentence(tmp_path: Path) -> None:
+    frame = Frame(0, 0.0, [ball()])
+    with pytest.raises(OutputError, match=r"ends in \.png"):
+        still(frame, tmp_path / "a.gif")
+    with pytest.raises(OutputError, match="no renderer 'blender'; choose one of auto, numpy, pyvista"):
+        still(frame, tmp_path / "a.png", renderer="blender")
+    with pytest.raises(OutputError, match="choose between 16 and 16384"):
+        still(frame, tmp_path / "a.png", size=(0, 0))
+    with pytest.raises(OutputError, match="does not exist; create it"):
+        still(frame, tmp_path / "missing" / "a.png", size=SIZE)
+    Recorder(tmp_path / "empty", description={}).finish()
+    with pytest.raises(OutputError, match="no frames yet"):
+        still_of_run(tmp_path / "empty", tmp_path / "a.png")
+
+
+def test_missing_libraries_name_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyvista", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(MissingExtraError, match=r"pyvista .*continua\[render\]"):
+        still(Frame(0, 0.0, [ball()]), tmp_path / "a.png", size=SIZE, renderer="pyvista")
+    with pytest.raises(MissingExtraError, match=r"matplotlib .*continua\[render\]"):
+        still(Frame(0, 0.0, [ball((0.0, 0.5))]), tmp_path / "a.png", size=SIZE)
+
+
+BARE = """
+import sys
+for name in ("PIL", "PIL.Image", "matplotlib", "pyvista"):
+    sys.modules[name] = None
+import numpy as np
+from continua.io import BodyFrame, Frame
+from continua.render import still
+x = np.random.default_rng(0).random((500, 3))
+frame = Frame(0, 0.0, [BodyFrame("b", "points", "snow", {"x": x, "v": x, "id": np.arange(500)})])
+print(still(frame, sys.argv[1], size=(64, 48)).renderer)
+"""
+
+
+def test_numpy_alone_is_enough_for_a_picture(tmp_path: Path) -> None:
+    source = str(Path(sys.modules["continua.io"].__file__ or "").parents[2])
+    command = [sys.executable, "-c", BARE, str(tmp_path / "a.png")]
+    result = subprocess.run(command, env={**os.environ, "PYTHONPATH": source}, capture_output=True, text=True)
+    assert result.stdout.strip() == "numpy", result.stderr
+    assert read(tmp_path / "a.png").shape == (48, 64, 3)
+
+
+GPU = """
+import sys
+import numpy as np
+from continua.io import BodyFrame, Frame
+from continua.render.colors import color_scale
+from continua.render.png import write_png
+from continua.render.pyvista_renderer import PyvistaRenderer
+from continua.render.view import view_of_frames
+x = np.random.default_rng(0).random((2000, 3))
+frame = Frame(0, 0.0, [BodyFrame("b", "points", "snow", {"x": x, "v": x, "id": np.arange(2000)})])
+colliders = [{"type": "plane", "normal": (0, 1, 0)},
+             {"type": "sphere", "center": (1.5, 0.3, 0), "radius": 0.3},
+             {"type": "box", "center": (0.5, 0.5, 0.5), "size": (2, 1, 2), "inverted": True}]
+view = view_of_frames([frame], size=(160, 90), colliders=colliders, dx=0.1)
+renderer = PyvistaRenderer(view)
+renderer.render(frame)
+write_png(sys.argv[1], renderer.render(frame))
+renderer.close()
+"""
+
+
+def test_pyvista_draws_the_same_view(tmp_path: Path) -> None:
+    """In another process: VTK crashes where OpenGL is missing, and then there is nothing to test."""
+    pytest.importorskip("pyvista")
+    source = str(Path(sys.modules["continua.io"].__file__ or "").parents[2])
+    command = [sys.executable, "-c", GPU, str(tmp_path / "a.png")]
+    subprocess.run(command, env={**os.environ, "PYTHONPATH": source}, capture_output=True, check=False)
+    if not (tmp_path / "a.png").exists():
+        pytest.skip("no OpenGL here")
+    image = read(tmp_path / "a.png")
+    assert image.shape == (90, 160, 3)
+    assert image.std() > 5
+
+
+def test_no_opengl_falls_back_to_numpy(tmp_path: Path) -> None:
+    pytest.importorskip("pyvista")
+    code = """
+import sys
+import numpy as np
+from continua.io import BodyFrame, Frame
+from continua.render import still
+x = np.random.default_rng(0).random((500, 3))
+frame = Frame(0, 0.0, [BodyFrame("b", "points", "snow", {"x": x, "v": x, "id": np.arange(500)})])
+print(still(frame, sys.argv[1], size=(64, 48), renderer="pyvista").renderer)
+"""
+    source = str(Path(sys.modules["continua.io"].__file__ or "").parents[2])
+    broken = {"PYTHONPATH": source, "__EGL_VENDOR_LIBRARY_DIRS": "/nonexistent", "DISPLAY": ""}
+    command = [sys.executable, "-c", code, str(tmp_path / "a.png")]
+    result = subprocess.run(command, env={**os.environ, **broken}, capture_output=True, text=True)
+    assert result.stdout.strip() == "numpy", result.stderr
+
+
+def test_spacing_is_found_without_a_grid() -> None:
+    view = view_of_frames([Frame(0, 0.0, [ball()])])
+    assert view.spacing(ball()) == pytest.approx(DX / 2, rel=0.35)
+    assert color_scale([Frame(0, 0.0, [ball()])]).label == "speed [m/s]"
