@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from continua._version import __version__
 from continua.contact.colliders import AnyCollider
-from continua.errors import ContinuaError, InstabilityError, SetupError
+from continua.errors import InstabilityError, SetupError
 from continua.io import BodyFrame, Frame, Recorder, machine
 from continua.summary import Progress
 
@@ -115,12 +115,11 @@ def run(
         raise
     except InstabilityError as error:
         if recorder is not None:
-            last = recorder.last_checkpoint_path
-            note = f"; the last good checkpoint is {last}" if last else ""
+            last = max((recorder.path / "checkpoints").glob("step_*.npz"))
             recorder.finish("failed", str(error))
-            raise InstabilityError(f"{error}{note}") from None
+            raise InstabilityError(f"{error}; the last good checkpoint is {last}") from None
         raise
-    except (ContinuaError, Exception) as error:
+    except Exception as error:
         if recorder is not None:
             recorder.finish("failed", str(error))
         raise

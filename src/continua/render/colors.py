@@ -65,7 +65,7 @@ def values_of(body: BodyFrame, by: str) -> np.ndarray | None:
     if array is None or array.dtype.kind not in "bfiu":
         return None
     array = array.astype(np.float32) if array.dtype.kind != "f" else array
-    return array if array.ndim == 1 else np.sqrt((array.reshape(len(array), -1) ** 2).sum(axis=1))
+    return array if array.ndim == 1 else np.sqrt((array**2).sum(axis=tuple(range(1, array.ndim))))
 
 
 @dataclass

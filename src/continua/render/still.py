@@ -66,7 +66,7 @@ def still(
     `color_by` is "speed", "J", "material", "body" or any field of the frame, `limits` the (low, high) of its
     colour range, `colliders` dicts as in scene files, `size` (width, height) in pixels, `dx` the grid spacing
     [m], from which the size of the particles follows. `renderer` is "auto" or "numpy" (software, works
-    everywhere) or "pyvista" (uses the graphics card; "numpy" steps in where there is none). 2D frames are
+    everywhere) or "pyvista" (for a graphics card; "numpy" steps in where OpenGL is missing). 2D frames are
     always drawn by matplotlib.
     """
     view = view_of_frames(

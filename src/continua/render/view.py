@@ -168,6 +168,7 @@ def _spacing(x: np.ndarray) -> float:
         return 0.05
     d = x.shape[1]
     low, high = np.percentile(x, 1, axis=0), np.percentile(x, 99, axis=0)
+    x = x[((x >= low) & (x <= high)).all(axis=1)]
     size = np.maximum(high - low, 1e-6 * max(float((high - low).max()), 1e-9))
     cell = 2 * float((np.prod(size) / len(x)) ** (1 / d))
     for _ in range(4):  # hollow or sparse bodies need smaller cells than their box suggests

@@ -1,0 +1,53 @@
+# Everything happens in .venv; nothing outside the project is changed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+CORE := CMakeLists.txt pyproject.toml $(shell find core -type f)
+
+.PHONY: help demo test quick lint docs bench bench-peers sanitize validate clean
+help:  ## show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit("Continua needs Python 3.10 or newer") if sys.version_info < (3, 10) else 0'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/run.stamp: $(VENV)/bin/python $(CORE)
+	@echo "installing Continua into $(VENV) (builds the core, a few minutes)"
+	$(PIP) install --editable ".[all]"
+	@touch $@
+
+$(VENV)/dev.stamp: $(VENV)/run.stamp
+	$(PIP) install --editable ".[dev]"
+	@touch $@
+
+demo: $(VENV)/run.stamp  ## build, run the default scene and render it
+	$(BIN)/continua run snowball --precision single -o out/snowball --overwrite
+	$(BIN)/continua render out/snowball
+	@echo "look at out/snowball"
+
+test: $(VENV)/dev.stamp  ## set everything up and run all tests
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/dev.stamp  ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+docs: $(VENV)/dev.stamp  ## build the documentation, strictly
+	$(BIN)/mkdocs build --strict --quiet
+
+bench: $(VENV)/run.stamp  ## speed of this machine
+	$(BIN)/continua bench
+
+bench-peers: $(VENV)/run.stamp  ## speed beside Taichi and Warp, in an environment of its own
+	test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip --disable-pip-version-check --quiet install . -r benchmarks/requirements-peers.txt
+	.venv-peers/bin/python benchmarks/compare.py
+
+sanitize: $(VENV)/dev.stamp  ## run the tests of the core with address and undefined-behaviour sanitizers
+	bash tools/sanitize.sh $(BIN)/python
+
+clean:  ## remove everything that was built
+	rm -rf build site .venv .pytest_cache .mypy_cache .ruff_cache src/continua/_core*.so

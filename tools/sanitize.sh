@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Build the core with sanitizers into build/sanitize and run the fast tests against it.
+set -euo pipefail
+python=$(realpath "$1")
+cd "$(dirname "$0")/.."
+folder=build/sanitize
+cmake="$("$python" -c 'import shutil; print(shutil.which("cmake") or "cmake")')"
+"$cmake" -S . -B "$folder" -DCONTINUA_SANITIZE=ON -DPython_EXECUTABLE="$python" > /dev/null
+"$cmake" --build "$folder" --parallel 2
+package=$folder/package
+rm -rf "$package" && mkdir -p "$package"
+cp -r src/continua "$package/continua"
+rm -f "$package"/continua/_core*.so
+cp "$folder"/_core*.so "$package/continua/"
+export LD_PRELOAD="$(gcc -print-file-name=libasan.so):$(gcc -print-file-name=libstdc++.so)"
+export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+export CONTINUA_CORE_ONLY=1
+exec "$python" -I -c "
+import sys
+sys.path.insert(0, '$package')
+sys.meta_path[:] = [f for f in sys.meta_path if 'ScikitBuild' not in type(f).__name__]
+import continua
+assert continua.__file__.startswith(__import__('os').path.realpath('$package')) or '$package' in continua.__file__, continua.__file__
+import pytest
+sys.exit(pytest.main(['-q', '-p', 'no:cacheprovider', 'tests/core', 'tests/materials', 'tests/transfers', 'tests/contact', 'tests/geometry', 'tests/bodies']))
+"
