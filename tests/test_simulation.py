@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 import continua as ct
-from continua.errors import GeometryError, InstabilityError, MaterialError, OutputError, SetupError, TimeStepError
+from continua.errors import (
+    GeometryError,
+    InstabilityError,
+    MaterialError,
+    OutputError,
+    SetupError,
+    TimeStepError,
+)
 from continua.io import RunFolder
 
 
@@ -42,13 +49,17 @@ def test_resume_gives_the_same_bits_as_the_uninterrupted_run(tmp_path: Path, pre
     whole.run(frames=8, fps=240, output=tmp_path / "whole", checkpoint_interval=3)
     first = ball(precision)
     first.run(frames=5, fps=240, output=tmp_path / "parts", checkpoint_interval=3)
-    (tmp_path / "parts" / "checkpoints").joinpath(sorted((tmp_path / "parts" / "checkpoints").iterdir())[-1]).unlink()
+    (tmp_path / "parts" / "checkpoints").joinpath(
+        sorted((tmp_path / "parts" / "checkpoints").iterdir())[-1]
+    ).unlink()
     second = ball(precision)
     second.run(frames=8, fps=240, output=tmp_path / "parts", checkpoint_interval=3, resume=True)
     assert bits(second) == bits(whole)
     for index in range(9):
         a, b = (RunFolder(tmp_path / name).read_frame(index) for name in ("whole", "parts"))
-        assert a.time == b.time and all(np.array_equal(a.bodies[0].arrays[k], b.bodies[0].arrays[k]) for k in ("x", "v"))
+        assert a.time == b.time and all(
+            np.array_equal(a.bodies[0].arrays[k], b.bodies[0].arrays[k]) for k in ("x", "v")
+        )
     times = RunFolder(tmp_path / "parts").diagnostics()["time"]
     assert np.allclose(times, np.arange(9) / 240, rtol=0, atol=1e-15)
 
@@ -92,7 +103,7 @@ def test_nan_stops_at_once_and_names_the_particle_and_the_checkpoint(tmp_path: P
     body.v[7] = np.nan
     number = body.ids[7]
     before = body.x.copy()
-    with pytest.raises(InstabilityError, match=f'particle \\d+ of body "ball" .snow. .*F = .*dt = .* set by'):
+    with pytest.raises(InstabilityError, match='particle \\d+ of body "ball" .snow. .*F = .*dt = .* set by'):
         sim.step()
     assert np.array_equal(body.x, before) and number in body.ids  # the state before the step is kept
 
@@ -118,10 +129,18 @@ def test_an_exploding_run_fails_with_its_last_checkpoint(tmp_path: Path) -> None
         (lambda: ct.Simulation(0.1, kernel="quintic"), SetupError, "linear, quadratic, cubic"),
         (lambda: ct.Simulation(0.1).add(ct.shapes.Sphere((0, 0), 1), ct.materials.Snow()), SetupError, "2D"),
         (lambda: ct.Simulation(0.1).add(ct.shapes.Sphere((0, 0, 0), 1)), SetupError, "needs a material"),
-        (lambda: ct.Simulation(0.1).add(ct.shapes.Sphere((0, 0, 0), 1e-3), ct.materials.Snow()), GeometryError, ""),
+        (
+            lambda: ct.Simulation(0.1).add(ct.shapes.Sphere((0, 0, 0), 1e-3), ct.materials.Snow()),
+            GeometryError,
+            "",
+        ),
         (lambda: ct.Simulation(0.1).run(1.0), SetupError, "nothing to simulate"),
         (lambda: ball().run(), SetupError, "duration"),
-        (lambda: ball().add(ct.shapes.Sphere((0, 0, 0), 1), ct.materials.Snow(), name="ball"), SetupError, "already used"),
+        (
+            lambda: ball().add(ct.shapes.Sphere((0, 0, 0), 1), ct.materials.Snow(), name="ball"),
+            SetupError,
+            "already used",
+        ),
         (lambda: ct.Simulation(0.1).add(ct.boundaries.Periodic(0, 0.0, 1.0)), SetupError, "multiple of 4 dx"),
     ],
 )

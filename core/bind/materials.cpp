@@ -30,7 +30,7 @@ void for_particles(const Inputs<T>& in, Function&& f) {
     };
     constexpr int width = lanes_of<Lanes<T>>();
     const int64_t whole = in.n / width;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) num_threads(team(in.n))
     for (int64_t k = 0; k < whole; ++k) at.template operator()<Lanes<T>>(k * width);
     for (int64_t i = whole * width; i < in.n; ++i) at.template operator()<T>(i);
 }
@@ -99,7 +99,7 @@ double max_wave_speed2(const std::string& name, int dimension, nb::object partic
         if (!batch_functions<T, d>(name, P, parameters, material))
             throw std::invalid_argument("material: a name is needed");
         double most = 0;
-#pragma omp parallel for reduction(max : most)
+#pragma omp parallel for reduction(max : most) num_threads(team(P.count))
         for (int64_t begin = 0; begin < P.count; begin += kBatch) {
             int32_t index[kBatch];
             const int count = int(std::min<int64_t>(kBatch, P.count - begin));

@@ -11,7 +11,7 @@ template <class T, class Function>
 void for_lanes(int64_t n, Function&& f) {
     constexpr int width = lanes_of<Lanes<T>>();
     const int64_t whole = n / width;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) num_threads(team(n))
     for (int64_t k = 0; k < whole; ++k) f.template operator()<Lanes<T>>(k * width);
     for (int64_t i = whole * width; i < n; ++i) f.template operator()<T>(i);
 }

@@ -34,7 +34,7 @@ void resolve_nodes(T* nodes, const uint64_t* keys, int64_t blocks, const Lattice
     const int64_t count = int64_t(colliders.size());
     std::vector<double> partial(size_t(blocks) * 3 * count, 0.0);
     const double dx = lattice.dx, reach = 0.5 * (kSide - 1) * dx * std::sqrt(double(d)) * (1 + 1e-9);
-#pragma omp parallel for schedule(dynamic, 16)
+#pragma omp parallel for schedule(dynamic, 16) num_threads(team(blocks, kBlocksPerThread))
     for (int64_t b = 0; b < blocks; ++b) {
         const BlockCoords<d> block = block_coords<d>(keys[b]);
         Vec3 first{0, 0, 0}, centre{0, 0, 0};
@@ -74,7 +74,7 @@ int64_t push_out(const Particles<T>& particles, const Blocks& blocks, const Latt
     std::vector<double> partial(size_t(blocks.count) * 3 * count, 0.0);
     std::vector<int64_t> pushed(blocks.count, 0);
     const double dx = lattice.dx, reach = (0.5 * kSide + 1.5) * dx * std::sqrt(double(d)) + travel;
-#pragma omp parallel for schedule(dynamic, 4)
+#pragma omp parallel for schedule(dynamic, 4) num_threads(team(particles.count))
     for (int64_t b = 0; b < blocks.count; ++b) {
         const BlockCoords<d> block = block_coords<d>(blocks.keys[b]);
         Vec3 centre{0, 0, 0};

@@ -2,6 +2,7 @@
 // reaches, scattered by one thread; grid blocks then add up the tiles that overlap them in a fixed order.
 #pragma once
 
+#include "../parallel.hpp"
 #include "blocks.hpp"
 
 namespace continua {
@@ -43,7 +44,7 @@ inline void for_shared_rows(int corner, Function&& function) {
 template <class T, int d, int degree>
 void collect_tiles(const T* tiles, const int32_t* sources, int64_t blocks, bool accumulate, T* nodes) {
     constexpr int64_t kTile = int64_t(kTileNodes<d, degree>) * 4, kBlock = int64_t(kBlockNodes<d>) * 4;
-#pragma omp parallel for schedule(dynamic, 16)
+#pragma omp parallel for schedule(dynamic, 16) num_threads(team(blocks, kBlocksPerThread))
     for (int64_t b = 0; b < blocks; ++b) {
         T* block = nodes + b * kBlock;
         if (!accumulate) std::fill(block, block + kBlock, T(0));
@@ -77,7 +78,7 @@ void momentum_to_velocity(T* nodes, int64_t blocks, const T* increment) {
     const T tiny = std::numeric_limits<T>::min() * T(1024);
     T add[4] = {};
     for (int a = 0; a < d; ++a) add[a] = increment[a];
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) num_threads(team(blocks, kBlocksPerThread))
     for (int64_t i = 0; i < blocks * kBlockNodes<d>; ++i) {
         T* node = nodes + 4 * i;
         const T mass = node[3];

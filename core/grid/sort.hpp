@@ -1,8 +1,7 @@
 // Stable sort of particles by grid block. The result does not depend on the number of threads.
 #pragma once
 
-#include <omp.h>
-
+#include "../parallel.hpp"
 #include "blocks.hpp"
 
 namespace continua {
@@ -51,7 +50,7 @@ BlockOrder sort_by_block(const T* x, int64_t stride, int64_t n, const Lattice<T,
                          int32_t* order, int32_t* slots) {
     constexpr int kPiece = 512;
     const T shift = T(0.5 * (degree - 1));
-    const int chunks = int(std::max<int64_t>(1, std::min<int64_t>(omp_get_max_threads(), n / 4096)));
+    const int chunks = team(n);
     auto chunk_begin = [&](int c) { return n * c / chunks; };
     std::vector<KeyMap> found(chunks);
     std::vector<int64_t> bad(chunks, -1);
@@ -66,7 +65,7 @@ BlockOrder sort_by_block(const T* x, int64_t stride, int64_t n, const Lattice<T,
     };
 
     // 1. which blocks hold particles
-#pragma omp parallel for schedule(static, 1)
+#pragma omp parallel for schedule(static, 1) num_threads(chunks)
     for (int c = 0; c < chunks; ++c) {
         uint64_t last = ~0ull;
         for_packed(c, [&](int64_t i, uint64_t packed) {
@@ -97,7 +96,7 @@ BlockOrder sort_by_block(const T* x, int64_t stride, int64_t n, const Lattice<T,
 
     // 2. count per chunk and block, 3. place: chunks in order keep the sort stable
     std::vector<int64_t> cursor(size_t(chunks) * blocks, 0);
-#pragma omp parallel for schedule(static, 1)
+#pragma omp parallel for schedule(static, 1) num_threads(chunks)
     for (int c = 0; c < chunks; ++c) {
         uint64_t last = ~0ull;
         int32_t slot = 0;
@@ -119,7 +118,7 @@ BlockOrder sort_by_block(const T* x, int64_t stride, int64_t n, const Lattice<T,
         }
     }
     result.offsets[blocks] = total;
-#pragma omp parallel for schedule(static, 1)
+#pragma omp parallel for schedule(static, 1) num_threads(chunks)
     for (int c = 0; c < chunks; ++c) {
         int64_t* at = cursor.data() + size_t(c) * blocks;
         for (int64_t i = chunk_begin(c); i < chunk_begin(c + 1); ++i) order[at[slots[i]]++] = int32_t(i);

@@ -28,19 +28,22 @@ inline Mat<V, 3> rotation_of_quaternion(const V& w, const V& x, const V& y, cons
              two * (x * z - w * y), two * (y * z + w * x), V(1) - two * (x * x + y * y)}};
 }
 
-// Largest root of the quartic for |F| = 1: Newton from the upper bound sqrt(3) decreases monotonically.
+// Largest root of the quartic for |F| = 1: Newton from the upper bound sqrt(3) decreases monotonically by ever smaller
+// steps; one that grows is rounding near a double root and is not taken.
 template <class V>
 inline V largest_root(const V& J, const V& cofactor_norm2) {
     using T = Scalar<V>;
     const V c1 = V(-8) * J, c0 = V(1) - V(4) * cofactor_norm2;
-    V z = V(T(1.7320508075688772935));
+    V z = V(T(1.7320508075688772935)), last = V(1);
     for (int iteration = 0; iteration < 40; ++iteration) {
         const V z2 = z * z;
         const V value = (z2 - V(2)) * z2 + c1 * z + c0;
         const V slope = V(4) * z * (z2 - V(1)) + c1;
         const V step = value / select(slope > V(0), slope, V(1));
-        z -= select(slope > V(0), step, V(0));
-        if (all(abs(step) <= V(2 * std::numeric_limits<T>::epsilon()))) break;
+        const auto take = slope > V(0) && abs(step) < last;
+        z -= select(take, step, V(0));
+        last = select(take, V(abs(step)), V(0));
+        if (all(last <= V(2 * std::numeric_limits<T>::epsilon()))) break;
     }
     return z;
 }

@@ -273,7 +273,7 @@ GatherReport gather(const Particles<T>& in, const Particles<T>& out, const Param
     constexpr int kTile = kTileNodes<d, degree> * 4;
     std::vector<GatherReport> reports(blocks.count);
     const bool flip = change != nullptr;
-#pragma omp parallel for schedule(dynamic, 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(team(in.count))
     for (int64_t s = 0; s < blocks.count; ++s) {
         alignas(64) T tile[kTile], change_tile[kTile];
         read_tile<T, d, degree>(velocity, reach + s * kCorners<d>, tile);

@@ -149,7 +149,7 @@ void scatter(const Particles<T>& particles, const Parameters<T>& parameters, con
              const T* given_tau, const Lattice<T, d>& lattice, const Blocks& blocks, const ScatterOptions<T>& options,
              T* tiles) {
     constexpr int64_t kTile = int64_t(kTileNodes<d, degree>) * 4;
-#pragma omp parallel for schedule(dynamic, 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(team(particles.count))
     for (int64_t s = 0; s < blocks.count; ++s) {
         T* tile = tiles + s * kTile;
         std::fill(tile, tile + kTile, T(0));

@@ -23,7 +23,7 @@ ParticleSums sum_particles(const Particles<T>& P, bool affine, Spread&& spread, 
     constexpr int64_t kChunk = 4096;
     const int64_t chunks = (P.count + kChunk - 1) / kChunk;
     std::vector<ParticleSums> partial(chunks);
-#pragma omp parallel for schedule(dynamic, 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(team(P.count))
     for (int64_t c = 0; c < chunks; ++c) {
         ParticleSums& s = partial[c];
         for (int64_t i = c * kChunk; i < std::min(P.count, (c + 1) * kChunk); ++i) {

@@ -1,17 +1,48 @@
 """Continua: continua that meet. Snow, jelly and other materials on one background grid."""
 
-from typing import Any
+import importlib
+import os
+from typing import TYPE_CHECKING, Any
 
-from continua import materials, transfers
-from continua._core import set_threads, threads
 from continua._version import __version__
-from continua.bodies import velocity as velocities
-from continua.bodies.emitter import Emitter
-from continua.bodies.points import Body
-from continua.contact import boundaries, colliders, motions
-from continua.errors import ContinuaError
-from continua.geometry import shapes
-from continua.simulation import Simulation
+
+# Threads of the core wait briefly, then sleep: on a busy machine a spinning thread would keep the other from its work.
+os.environ.setdefault("GOMP_SPINCOUNT", "20000")
+
+if TYPE_CHECKING:
+    from continua import gallery, io, materials, render, scene, testing, transfers
+    from continua._core import set_threads, threads
+    from continua.bodies import velocity as velocities
+    from continua.bodies.emitter import Emitter
+    from continua.bodies.points import Body
+    from continua.contact import boundaries, colliders, motions
+    from continua.errors import ContinuaError
+    from continua.geometry import shapes
+    from continua.simulation import Simulation
+
+# Where each public name lives; modules are loaded when first used, so that the command line starts at once.
+_HOMES = {
+    "Body": "continua.bodies.points",
+    "ContinuaError": "continua.errors",
+    "Emitter": "continua.bodies.emitter",
+    "Simulation": "continua.simulation",
+    "set_threads": "continua._core",
+    "threads": "continua._core",
+}
+_MODULES = {
+    "boundaries": "continua.contact.boundaries",
+    "colliders": "continua.contact.colliders",
+    "gallery": "continua.gallery",
+    "io": "continua.io",
+    "materials": "continua.materials",
+    "motions": "continua.contact.motions",
+    "render": "continua.render",
+    "scene": "continua.scene",
+    "shapes": "continua.geometry.shapes",
+    "testing": "continua.testing",
+    "transfers": "continua.transfers",
+    "velocities": "continua.bodies.velocity",
+}
 
 __all__ = [
     "Body",
@@ -21,8 +52,12 @@ __all__ = [
     "__version__",
     "boundaries",
     "colliders",
+    "gallery",
+    "io",
     "materials",
     "motions",
+    "render",
+    "scene",
     "set_threads",
     "shapes",
     "testing",
@@ -33,8 +68,15 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("testing", "render", "scene", "io", "gallery"):
-        import importlib
+    if name in _MODULES:
+        value: Any = importlib.import_module(_MODULES[name])
+    elif name in _HOMES:
+        value = getattr(importlib.import_module(_HOMES[name]), name)
+    else:
+        raise AttributeError(f"module 'continua' has no attribute '{name}'")
+    globals()[name] = value
+    return value
 
-        return importlib.import_module(f"continua.{name}")
-    raise AttributeError(f"module 'continua' has no attribute '{name}'")
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

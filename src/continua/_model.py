@@ -19,7 +19,7 @@ def _vector_length(value: tuple[float, ...]) -> tuple[float, ...]:
     return value
 
 
-Finite = Annotated[float, BeforeValidator(_as_plain), Field(allow_inf_nan=False)]
-Positive = Annotated[float, BeforeValidator(_as_plain), Field(gt=0, allow_inf_nan=False)]
-NonNegative = Annotated[float, BeforeValidator(_as_plain), Field(ge=0, allow_inf_nan=False)]
+Finite = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_as_plain)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False), BeforeValidator(_as_plain)]
+NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False), BeforeValidator(_as_plain)]
 Vector = Annotated[tuple[Finite, ...], BeforeValidator(_as_plain), AfterValidator(_vector_length)]

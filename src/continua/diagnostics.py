@@ -31,7 +31,12 @@ def diagnose(sim: Simulation) -> dict[str, float]:
     mass, kinetic, stored = (float(v) for v in totals)
     potential = -float(sim.gravity @ moment[: sim.dimension])
     row: dict[str, float] = {"time": sim.time, "step": sim.steps, "dt": sim.dt, "mass": mass}
-    row |= {"kinetic": kinetic, "elastic": stored, "potential": potential, "total": kinetic + stored + potential}
+    row |= {
+        "kinetic": kinetic,
+        "elastic": stored,
+        "potential": potential,
+        "total": kinetic + stored + potential,
+    }
     row |= {f"momentum_{'xyz'[a]}": float(momentum[a]) for a in range(sim.dimension)}
     row |= {f"angular_{'xyz'[a]}": float(angular[a]) for a in ((2,) if sim.dimension == 2 else (0, 1, 2))}
     row |= {f"center_{'xyz'[a]}": float(moment[a] / mass) if mass else 0.0 for a in range(sim.dimension)}

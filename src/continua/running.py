@@ -54,7 +54,9 @@ class RunPlan:
 class _Meter:
     """Speed of the run and reports to whoever watches."""
 
-    def __init__(self, sim: Simulation, plan: RunPlan, watch: Callable[[Progress], None] | None, first: int) -> None:
+    def __init__(
+        self, sim: Simulation, plan: RunPlan, watch: Callable[[Progress], None] | None, first: int
+    ) -> None:
         self.sim, self.plan, self.watch, self.first = sim, plan, watch, first
         self.begin = self.last = time.perf_counter()
         self.steps = self.particle_steps = 0
@@ -100,7 +102,9 @@ def run(
     recorder = None
     first, start = 0, sim.time
     if output is not None:
-        recorder = Recorder(output, description=_describe(sim, plan, description), overwrite=overwrite, resume=resume)
+        recorder = Recorder(
+            output, description=_describe(sim, plan, description), overwrite=overwrite, resume=resume
+        )
         if recorder.resumed is not None:
             state = dict(recorder.resumed.state)
             start = float(state.pop("run_start"))
@@ -168,7 +172,11 @@ def _frames(
                 save(frame - 1 if sim.time < end else _finish_frame(record, frame))
                 raise KeyboardInterrupt
         record(frame)
-        if frame % plan.checkpoint_interval == 0 or frame == plan.frames or time.perf_counter() - saved > CHECKPOINT_SECONDS:
+        if (
+            frame % plan.checkpoint_interval == 0
+            or frame == plan.frames
+            or time.perf_counter() - saved > CHECKPOINT_SECONDS
+        ):
             save(frame)
         meter.step(frame, force=True)
 

@@ -157,7 +157,9 @@ class Simulation:
             return self._add_boundary(thing)
         if isinstance(thing, Emitter):
             return self._add_emitter(thing)
-        raise SetupError(f"cannot add {thing!r}; give a shape with a material, a collider, a boundary or an emitter")
+        raise SetupError(
+            f"cannot add {thing!r}; give a shape with a material, a collider, a boundary or an emitter"
+        )
 
     def _check_dimension(self, what: str, dimension: int) -> None:
         if dimension != self.dimension:
@@ -298,8 +300,7 @@ class Simulation:
             self._first_dt = bound.dt
         elif bound.dt < COLLAPSE * self._first_dt:
             raise self._runaway(bound)
-        dt = fit_to(remaining, bound.dt)
-        return Bound(dt, "frame") if dt < bound.dt else bound
+        return Bound(fit_to(remaining, bound.dt), bound.name, bound.body)
 
     def step(self, remaining: float = float("inf")) -> float:
         """Advance by one time step of at most `remaining` [s]; returns the step taken [s]."""
@@ -340,7 +341,9 @@ class Simulation:
 
     def _unstable(self, bad: BadParticle, bound: Bound) -> InstabilityError:
         a, i = bad.body.arrays, bad.index
-        F = np.array2string(a.F[:, i].reshape(self.dimension, -1), precision=4, separator=", ").replace("\n", "")
+        F = np.array2string(a.F[:, i].reshape(self.dimension, -1), precision=4, separator=", ").replace(
+            "\n", ""
+        )
         x = ", ".join(f"{value:.5g}" for value in a.x[:, i])
         return InstabilityError(
             f'particle {a.ids[i]} of body "{bad.body.name}" ({bad.body.material.label}) is no longer finite or left '
@@ -352,7 +355,9 @@ class Simulation:
         body = max((b for b in self.bodies if len(b)), key=lambda b: b.max_speed)
         a = body.arrays
         i = int(np.argmax((a.v[:, : len(body)] ** 2).sum(axis=0)))
-        F = np.array2string(a.F[:, i].reshape(self.dimension, -1), precision=4, separator=", ").replace("\n", "")
+        F = np.array2string(a.F[:, i].reshape(self.dimension, -1), precision=4, separator=", ").replace(
+            "\n", ""
+        )
         x = ", ".join(f"{value:.5g}" for value in a.x[:, i])
         return InstabilityError(
             f'particles run away at step {self.steps + 1}, t = {self.time:.6g} s: particle {a.ids[i]} of body "{body.name}" '
@@ -374,7 +379,9 @@ class Simulation:
     def summary(self) -> Summary:
         """What there is and what a step will cost, before running."""
         bodies = [
-            BodySummary(b.name, b.material.label, len(b), float(b.mass.sum(dtype=np.float64)), b.max_wave_speed)
+            BodySummary(
+                b.name, b.material.label, len(b), float(b.mass.sum(dtype=np.float64)), b.max_wave_speed
+            )
             for b in self.bodies
         ]
         bounds = stability_bounds(self.bodies, self.dx, self.cfl, self.elastic_cfl)
@@ -417,7 +424,9 @@ class Simulation:
         """Continue from `state()` of a simulation that was set up in the same way."""
         stored = {key.split("/")[0] for key in state if key.startswith("body")}
         if len(stored) != len(self.bodies):
-            raise SetupError(f"the stored state has {len(stored)} bodies but this simulation has {len(self.bodies)}")
+            raise SetupError(
+                f"the stored state has {len(stored)} bodies but this simulation has {len(self.bodies)}"
+            )
         self.time, steps, self.dt, first = (float(v) for v in state["clock"])
         self.steps = int(steps)
         self._first_dt = None if np.isnan(first) else first
@@ -447,4 +456,12 @@ class Simulation:
         from continua.running import RunPlan, run
 
         plan = RunPlan.of(duration, frames, fps, checkpoint_interval)
-        run(self, plan, output, resume=resume, overwrite=overwrite, progress=progress, description=description or {})
+        run(
+            self,
+            plan,
+            output,
+            resume=resume,
+            overwrite=overwrite,
+            progress=progress,
+            description=description or {},
+        )

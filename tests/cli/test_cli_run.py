@@ -158,11 +158,11 @@ def wait_for(path: Path, process: subprocess.Popen[str], seconds: float = 60) ->
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("scene", ["toml", "py"])
-def test_interrupt_then_resume_gives_the_same_bits(scene: str, cli: Call, tiny: Path, tmp_path: Path) -> None:
-    name = "tiny.toml"
-    if scene == "py":
-        name = "tiny.py"
+@pytest.mark.parametrize(("name", "message"), [("tiny.toml", signal.SIGINT), ("tiny.py", signal.SIGTERM)])
+def test_interrupt_then_resume_gives_the_same_bits(
+    name: str, message: signal.Signals, cli: Call, tiny: Path, tmp_path: Path
+) -> None:
+    if name == "tiny.py":
         (tmp_path / name).write_text(
             "from continua.scene import load_scene\nscene = load_scene(__file__[:-2] + 'toml')\n"
             "scene.body[1].velocity = lambda x: -x\n"
@@ -171,7 +171,7 @@ def test_interrupt_then_resume_gives_the_same_bits(scene: str, cli: Call, tiny: 
     assert cli("run", name, "-q", "-o", "whole", *fine).returncode == 0
     process = start(tmp_path, "run", name, "-o", "part", *fine)
     wait_for(tmp_path / "part/frames/frame_00004.npz", process)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(message)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     assert "Traceback" not in err and err.count("\n") == 1

@@ -57,7 +57,7 @@ def test_kills_at_random_moments(tmp_path: Path) -> None:
     source = str(Path(sys.modules["continua.io"].__file__ or "").parents[2])
     generator = random.Random(5)
     reached = -1
-    for _ in range(6):
+    for _ in range(5):
         command = [sys.executable, "-c", WRITER, str(tmp_path / "run"), source]
         with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
             assert process.stdout is not None
@@ -73,6 +73,43 @@ def test_kills_at_random_moments(tmp_path: Path) -> None:
     leftovers = [path for path in (tmp_path / "run").rglob(".*")]
     assert leftovers == []
     assert RunFolder(tmp_path / "run").frame_indices() == list(range(reached + 1))
+
+
+FULL = """
+import resource, sys
+sys.path.insert(0, sys.argv[2])
+import numpy as np
+from continua.errors import OutputError
+from continua.io import BodyFrame, Frame, Recorder
+recorder = Recorder(sys.argv[1], description={})
+x = np.zeros((10, 3))
+recorder.frame(Frame(0, 0.0, [BodyFrame("b", "points", "snow", {"x": x, "v": x, "id": x[:, 0]})]))
+recorder.checkpoint({"x": x}, step=0, frame=0, time=0.0)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+x = np.zeros((10_000, 3))
+for action in (
+    lambda: recorder.frame(Frame(1, 1.0, [BodyFrame("b", "points", "", {"x": x, "v": x, "id": x[:, 0]})])),
+    lambda: recorder.checkpoint({"x": x}, step=1, frame=1, time=1.0),
+):
+    try:
+        action()
+    except OutputError as error:
+        print(error)
+recorder.finish("failed", "the disk is full")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs resource limits")
+def test_a_full_disk_leaves_the_run_as_it_was(tmp_path: Path) -> None:
+    source = str(Path(sys.modules["continua.io"].__file__ or "").parents[2])
+    command = [sys.executable, "-c", FULL, str(tmp_path), source]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.stdout.count("size limit of the system; raise the limit") == 2, result.stderr
+    run = RunFolder(tmp_path)
+    assert (run.status, run.frame_indices()) == ("failed", [0])
+    checkpoint = run.last_checkpoint()
+    assert checkpoint is not None and checkpoint.step == 0
+    assert not list(tmp_path.rglob(".*"))
 
 
 def test_a_kill_while_starting_leaves_a_folder_that_starts(tmp_path: Path) -> None:

@@ -40,7 +40,9 @@ def test_a_reader_finds_what_was_recorded(tmp_path: Path) -> None:
     description = {"dimension": 2, "dx": 0.1, "seed": np.int64(3), "scene": None, "machine": machine()}
     with Recorder(tmp_path / "deep" / "run", description=description) as recorder:
         assert RunFolder(recorder.path).status == "running"
+        assert recorder.last_checkpoint_path is None
         record(recorder, range(5))
+        assert recorder.last_checkpoint_path == recorder.path / "checkpoints" / "step_000000040.npz"
     run = RunFolder(tmp_path / "deep" / "run")
     assert run.status == "finished"
     assert run.description["seed"] == 3

@@ -138,8 +138,8 @@ def test_containers_are_drawn_as_lines(tmp_path: Path, collider: dict[str, Any])
 
 def test_skipping_hidden_balls_changes_no_pixel(monkeypatch: pytest.MonkeyPatch) -> None:
     generator = np.random.default_rng(1)
-    x = generator.normal(size=(4000, 3)).astype(np.float32) * np.float32(0.3)
-    radius = generator.uniform(0.05, 0.07, len(x)).astype(np.float32)
+    x = generator.uniform(-0.5, 0.5, (8000, 3)).astype(np.float32)
+    radius = generator.uniform(0.05, 0.06, len(x)).astype(np.float32)
     camera = Camera((0.0, 0.0, 4.0), (0.0, 0.0, 0.0), fov=30)
     quick, full = Canvas(camera, SIZE), Canvas(camera, SIZE)
     pixels, rho = quick.balls(x, radius)

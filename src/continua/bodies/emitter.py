@@ -28,11 +28,15 @@ class Emitter:
     shape: AnyShape = Field(description="region the stream flows into")
     material: AnyMaterial = Field(description="what is emitted")
     velocity: Vector = Field(description="velocity of the stream [m/s]")
-    start: NonNegative = Field(0.0, description="when it begins [s]")
-    stop: Positive | None = Field(None, description="when it ends [s]; left out: never")
-    name: str | None = Field(None, kw_only=True, min_length=1, description="name, unique in the scene")
-    particles_per_cell: int | None = Field(None, kw_only=True, gt=0, description="left out: 4 in 2D, 8 in 3D")
-    type: Literal["emitter"] = Field("emitter", kw_only=True, repr=False)
+    start: NonNegative = Field(default=0.0, description="when it begins [s]")
+    stop: Positive | None = Field(default=None, description="when it ends [s]; left out: never")
+    name: str | None = Field(
+        default=None, kw_only=True, min_length=1, description="name, unique in the scene"
+    )
+    particles_per_cell: int | None = Field(
+        default=None, kw_only=True, gt=0, description="left out: 4 in 2D, 8 in 3D"
+    )
+    type: Literal["emitter"] = Field(default="emitter", kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         if not np.linalg.norm(self.velocity) > 0:

@@ -198,7 +198,9 @@ class Body:
     def refresh_speeds(self) -> None:
         """Recompute the speeds that limit the time step, after arrays were changed by hand."""
         a = self._front
-        self.max_speed = float(np.sqrt((self.v.astype(np.float64) ** 2).sum(axis=1).max())) if a.count else 0.0
+        self.max_speed = (
+            float(np.sqrt((self.v.astype(np.float64) ** 2).sum(axis=1).max())) if a.count else 0.0
+        )
         if isinstance(self.material, NativeMaterial) and a.count:
             speed2 = _core.max_wave_speed2(self.material.model, self.dimension, a, self.parameters)
             self.max_wave_speed = float(np.sqrt(speed2))

@@ -134,7 +134,7 @@ def run(
 ) -> int:
     """Simulate a scene and write frames, checkpoints and diagnostics.
 
-    Ctrl-C stops after a checkpoint has been written; "continua resume" goes on from there.
+    Ctrl-C (or SIGTERM) stops after a checkpoint has been written; "continua resume" goes on from there.
     """
     from continua.cli.run import Options, run
 

@@ -40,7 +40,7 @@ class Lines(Silent):
         if progress.frame != self.shown:
             self.shown = progress.frame
             parts = [f"frame {progress.frame}/{progress.frames}", moment(progress), speed(progress)]
-            if progress.frame < progress.frames:
+            if progress.eta > 0:
                 parts.append(f"{text.duration(progress.eta)} left")
             print("  ".join(parts), file=self.stream, flush=True)
 

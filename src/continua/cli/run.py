@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import shlex
+import signal
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -123,7 +126,7 @@ def simulate(loaded: LoadedScene, options: Options) -> int:
         print(describe(loaded, simulation, frames, options.output), file=options.stream, flush=True)
     progress = display(options.stream, quiet=options.quiet)
     try:
-        with progress:
+        with progress, terminated_as_interrupted():
             simulation.run(
                 frames=frames,
                 fps=scene.run.fps,
@@ -142,6 +145,16 @@ def simulate(loaded: LoadedScene, options: Options) -> int:
         raise
     finished(loaded, simulation, progress, options)
     return 0
+
+
+@contextmanager
+def terminated_as_interrupted() -> Iterator[None]:
+    """Job schedulers ask with SIGTERM before they kill: stop as for Ctrl-C, with a checkpoint."""
+    previous = signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
 
 
 def interrupted(loaded: LoadedScene, simulation: Simulation, progress: Silent, options: Options) -> int:

@@ -32,7 +32,7 @@ class Periodic:
     axis: int = Field(ge=0, le=2, description="0, 1 or 2")
     lower: Finite = Field(description="lower end [m]")
     upper: Finite = Field(description="upper end [m]")
-    type: Literal["periodic"] = Field("periodic", kw_only=True, repr=False)
+    type: Literal["periodic"] = Field(default="periodic", kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         if not self.upper > self.lower:
@@ -49,8 +49,10 @@ class FixedVelocity:
     velocity: Annotated[tuple[Finite | None, ...], BeforeValidator(_as_list)] = Field(
         description="velocity [m/s]; an entry that is nan leaves that component free"
     )
-    name: str | None = Field(None, kw_only=True, min_length=1, description="name, unique in the scene")
-    type: Literal["fixed-velocity"] = Field("fixed-velocity", kw_only=True, repr=False)
+    name: str | None = Field(
+        default=None, kw_only=True, min_length=1, description="name, unique in the scene"
+    )
+    type: Literal["fixed-velocity"] = Field(default="fixed-velocity", kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         if not len(self.lower) == len(self.upper) == len(self.velocity):

@@ -36,11 +36,17 @@ class Collider:
     - motion: how it moves, `None` for at rest.
     """
 
-    mode: Mode = Field("separate", kw_only=True, description="contact rule: separate, slip or sticky")
-    friction: NonNegative = Field(0.0, kw_only=True, description="Coulomb friction coefficient")
-    inverted: bool = Field(False, kw_only=True, description="solid outside, hollow inside (a container)")
-    motion: MotionLike | None = Field(None, kw_only=True, description="how it moves; left out: at rest")
-    name: str | None = Field(None, kw_only=True, min_length=1, description="name, unique in the scene")
+    mode: Mode = Field(default="separate", kw_only=True, description="contact rule: separate, slip or sticky")
+    friction: NonNegative = Field(default=0.0, kw_only=True, description="Coulomb friction coefficient")
+    inverted: bool = Field(
+        default=False, kw_only=True, description="solid outside, hollow inside (a container)"
+    )
+    motion: MotionLike | None = Field(
+        default=None, kw_only=True, description="how it moves; left out: at rest"
+    )
+    name: str | None = Field(
+        default=None, kw_only=True, min_length=1, description="name, unique in the scene"
+    )
     kind: ClassVar[str] = ""
 
     @property
@@ -71,7 +77,12 @@ class Collider:
         pose = self.movement.pose(t, self.dimension)
         d = self.dimension
         row = np.zeros(_core.collider_columns)
-        row[:4] = KINDS.index(self.kind), MODES.index(self.mode), self.friction, -1.0 if self.inverted else 1.0
+        row[:4] = (
+            KINDS.index(self.kind),
+            MODES.index(self.mode),
+            self.friction,
+            -1.0 if self.inverted else 1.0,
+        )
         rotation = np.eye(3)
         rotation[:d, :d] = pose.rotation
         row[4 : 4 + d] = pose.position
@@ -106,8 +117,8 @@ class Plane(Collider):
     """Half space: solid below the plane through `point`, `normal` points out of the solid."""
 
     normal: Vector = Field(description="direction out of the solid")
-    point: Vector | None = Field(None, description="a point of the plane [m]; left out: the origin")
-    type: Literal["plane"] = Field("plane", kw_only=True, repr=False)
+    point: Vector | None = Field(default=None, description="a point of the plane [m]; left out: the origin")
+    type: Literal["plane"] = Field(default="plane", kw_only=True, repr=False)
     kind: ClassVar[str] = "plane"
 
     def __post_init__(self) -> None:
@@ -133,7 +144,7 @@ class Box(Collider):
 
     center: Vector = Field(description="centre [m]")
     size: Vector = Field(description="side lengths [m]")
-    type: Literal["box"] = Field("box", kw_only=True, repr=False)
+    type: Literal["box"] = Field(default="box", kw_only=True, repr=False)
     kind: ClassVar[str] = "box"
 
     def __post_init__(self) -> None:
@@ -160,7 +171,7 @@ class Sphere(Collider):
 
     center: Vector = Field(description="centre [m]")
     radius: Positive = Field(description="radius [m]")
-    type: Literal["sphere"] = Field("sphere", kw_only=True, repr=False)
+    type: Literal["sphere"] = Field(default="sphere", kw_only=True, repr=False)
     kind: ClassVar[str] = "sphere"
 
     @property
@@ -182,7 +193,7 @@ class Capsule(Collider):
     start: Vector = Field(description="one end of the axis [m]")
     end: Vector = Field(description="other end of the axis [m]")
     radius: Positive = Field(description="radius [m]")
-    type: Literal["capsule"] = Field("capsule", kw_only=True, repr=False)
+    type: Literal["capsule"] = Field(default="capsule", kw_only=True, repr=False)
     kind: ClassVar[str] = "capsule"
 
     def __post_init__(self) -> None:
@@ -205,20 +216,31 @@ class Mesh(Collider):
     """Closed triangle mesh (3D), as a signed distance sampled on a lattice of `resolution` cells along its
     longest side."""
 
-    path: Path | None = Field(None, description="OBJ, PLY or STL file")
-    vertices: Coordinates | None = Field(None, kw_only=True, description="instead of a file: vertices (V, 3) [m]")
-    faces: Triangles | None = Field(None, kw_only=True, description="vertex numbers of the triangles (F, 3)")
-    scale: Positive = Field(1.0, kw_only=True, description="factor on all coordinates, before translate")
-    translate: Vector = Field((0.0, 0.0, 0.0), kw_only=True, description="displacement [m]")
-    resolution: int = Field(64, kw_only=True, ge=8, le=512, description="lattice cells along the longest side")
-    type: Literal["mesh"] = Field("mesh", kw_only=True, repr=False)
+    path: Path | None = Field(default=None, description="OBJ, PLY or STL file")
+    vertices: Coordinates | None = Field(
+        default=None, kw_only=True, description="instead of a file: vertices (V, 3) [m]"
+    )
+    faces: Triangles | None = Field(
+        default=None, kw_only=True, description="vertex numbers of the triangles (F, 3)"
+    )
+    scale: Positive = Field(
+        default=1.0, kw_only=True, description="factor on all coordinates, before translate"
+    )
+    translate: Vector = Field(default=(0.0, 0.0, 0.0), kw_only=True, description="displacement [m]")
+    resolution: int = Field(
+        default=64, kw_only=True, ge=8, le=512, description="lattice cells along the longest side"
+    )
+    type: Literal["mesh"] = Field(default="mesh", kw_only=True, repr=False)
     kind: ClassVar[str] = "mesh"
 
     def __post_init__(self) -> None:
         self.shape  # noqa: B018  (checks the arguments now)
 
     def __eq__(self, other: Any) -> bool:
-        names = ("path", "vertices", "faces", "scale", "translate", "resolution", "mode", "friction", "inverted", "name")
+        names = (
+            *("path", "vertices", "faces", "scale", "translate", "resolution"),
+            *("mode", "friction", "inverted", "motion", "name"),
+        )
         return isinstance(other, Mesh) and all(same_value(getattr(self, n), getattr(other, n)) for n in names)
 
     @cached_property

@@ -58,7 +58,9 @@ class Workspace:
         return sum(a.nbytes for a in self.arrays.values())
 
 
-def sort_particles(x: NDArray, count: int, lattice: Lattice, degree: int, workspace: Workspace, tag: str) -> BlockOrder:
+def sort_particles(
+    x: NDArray, count: int, lattice: Lattice, degree: int, workspace: Workspace, tag: str
+) -> BlockOrder:
     """Sort particles with positions x (d, capacity) into blocks (stable, the same for any number of threads)."""
     order = workspace.get(f"order {tag}", (count,), np.int32)
     slots = workspace.get("slots", (count,), np.int32)
@@ -96,7 +98,7 @@ class BlockGrid:
         keys = [order.keys for order in orders]
         if len(keys) == len(self._particle_keys) and all(map(np.array_equal, keys, self._particle_keys)):
             return
-        self.keys = _core.grid_blocks(keys, self.lattice, self.dimension)
+        self.keys = np.asarray(_core.grid_blocks(keys, self.lattice, self.dimension), np.uint64)
         links = [_core.link_blocks(k, self.keys, self.lattice, self.dimension) for k in keys]
         self.reach = [reach for reach, _ in links]
         self.sources = [sources for _, sources in links]
@@ -112,4 +114,5 @@ class BlockGrid:
 
     def node_positions(self) -> NDArray[np.float64]:
         """Positions (blocks, nodes per block, d) [m]."""
-        return self.lattice.origin + self.lattice.dx * _core.node_coordinates(self.keys, self.dimension)
+        coordinates = np.asarray(_core.node_coordinates(self.keys, self.dimension), np.float64)
+        return self.lattice.origin + self.lattice.dx * coordinates

@@ -43,7 +43,9 @@ class StepResult:
 
     max_strain: float = 0.0  # largest |dt grad v|
     halvings: int = 0  # particles whose F update had to be split
-    speeds: list[tuple[float, float]] = field(default_factory=list)  # per body: fastest particle, fastest wave
+    speeds: list[tuple[float, float]] = field(
+        default_factory=list
+    )  # per body: fastest particle, fastest wave
     impulses: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3)))  # per obstacle [N s]
     bad: BadParticle | None = None
 
@@ -85,7 +87,12 @@ class SymplecticEuler:
         return None
 
     def advance(
-        self, bodies: Sequence[Body], obstacles: Sequence[Obstacle], dt: float, t: float, gravity: NDArray[np.float64]
+        self,
+        bodies: Sequence[Body],
+        obstacles: Sequence[Obstacle],
+        dt: float,
+        t: float,
+        gravity: NDArray[np.float64],
     ) -> StepResult:
         """One step from t to t + dt, written to the bodies' other arrays."""
         result = StepResult()
@@ -116,7 +123,14 @@ class SymplecticEuler:
         return force, old
 
     def _scatter(
-        self, name: str, bodies: Sequence[Body], stresses: Sequence[NDArray | None], dt: float, *, momentum: bool, stress: bool
+        self,
+        name: str,
+        bodies: Sequence[Body],
+        stresses: Sequence[NDArray | None],
+        dt: float,
+        *,
+        momentum: bool,
+        stress: bool,
     ) -> NDArray:
         dtype = bodies[0].arrays.x.dtype
         nodes = self.workspace.get(name, self.grid.node_shape(), dtype)
@@ -154,7 +168,9 @@ class SymplecticEuler:
 
     # ---- on the grid -----------------------------------------------------------------------------------------
 
-    def _move_nodes(self, nodes: NDArray, old: NDArray | None, dt: float, gravity: NDArray[np.float64]) -> None:
+    def _move_nodes(
+        self, nodes: NDArray, old: NDArray | None, dt: float, gravity: NDArray[np.float64]
+    ) -> None:
         _core.momentum_to_velocity(nodes, self.lattice.dimension, list(dt * gravity))
         if old is not None:
             _core.momentum_to_velocity(old, self.lattice.dimension, [0.0] * self.lattice.dimension)

@@ -220,6 +220,11 @@ class Recorder:
             _delete(old)
         return path
 
+    @property
+    def last_checkpoint_path(self) -> Path | None:
+        """File of the newest checkpoint, or None before the first."""
+        return next(iter(_checkpoint_paths(self.path)), None)
+
     def finish(self, status: str = "finished", message: str = "") -> None:
         """Write the last rows and how the run ended, and let go of the folder."""
         if status not in STATUSES:

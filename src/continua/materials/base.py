@@ -23,9 +23,9 @@ def lame(E: float, nu: float) -> tuple[float, float]:
 
 
 def to_components(F: ArrayLike) -> Array:
-    """(N, d, d) -> (d*d, N), C-contiguous."""
+    """(N, d, d) -> (d*d, N), C-contiguous; always a copy, because the core may write into it."""
     F = np.asarray(F, dtype=np.float64)
-    return np.ascontiguousarray(F.reshape(len(F), -1).T)
+    return np.array(F.reshape(len(F), -1).T, order="C")
 
 
 def from_components(F: Array) -> Array:
@@ -94,7 +94,12 @@ class NativeMaterial(Material):
         return from_components(out)
 
     def differential(
-        self, F: ArrayLike, dF: ArrayLike, state: dict[str, ArrayLike] | None = None, *, positive: bool = False
+        self,
+        F: ArrayLike,
+        dF: ArrayLike,
+        state: dict[str, ArrayLike] | None = None,
+        *,
+        positive: bool = False,
     ) -> Array:
         """Change of P (N, d, d) in the direction dF; `positive` removes negative eigenvalues of the tangent."""
         f, p, z = self._arguments(F, state)

@@ -34,10 +34,10 @@ class _Isotropic(NativeMaterial):
 class FixedCorotated(_Isotropic):
     """Fixed corotated elasticity (J15 section 3.1.3): robust for every deformation, also inverted."""
 
-    E: Positive = Field(1e5, description="Young's modulus [Pa]")
-    nu: PoissonRatio = Field(0.3, description="Poisson's ratio, below 0.5")
-    density: Positive = Field(1000.0, description="mass per undeformed volume [kg/m^3]")
-    type: Literal["fixed-corotated"] = Field("fixed-corotated", kw_only=True, repr=False)
+    E: Positive = Field(default=1e5, description="Young's modulus [Pa]")
+    nu: PoissonRatio = Field(default=0.3, description="Poisson's ratio, below 0.5")
+    density: Positive = Field(default=1000.0, description="mass per undeformed volume [kg/m^3]")
+    type: Literal["fixed-corotated"] = Field(default="fixed-corotated", kw_only=True, repr=False)
     model: ClassVar[str] = "fixed-corotated"
 
     @classmethod
@@ -51,10 +51,10 @@ class FixedCorotated(_Isotropic):
 class NeoHookean(_Isotropic):
     """Neo-Hookean elasticity with a logarithmic volume term (J15 section 3.1.2); needs det F > 0."""
 
-    E: Positive = Field(1e5, description="Young's modulus [Pa]")
-    nu: PoissonRatio = Field(0.3, description="Poisson's ratio, below 0.5")
-    density: Positive = Field(1000.0, description="mass per undeformed volume [kg/m^3]")
-    type: Literal["neo-hookean"] = Field("neo-hookean", kw_only=True, repr=False)
+    E: Positive = Field(default=1e5, description="Young's modulus [Pa]")
+    nu: PoissonRatio = Field(default=0.3, description="Poisson's ratio, below 0.5")
+    density: Positive = Field(default=1000.0, description="mass per undeformed volume [kg/m^3]")
+    type: Literal["neo-hookean"] = Field(default="neo-hookean", kw_only=True, repr=False)
     model: ClassVar[str] = "neo-hookean"
 
     @classmethod

@@ -18,15 +18,15 @@ class Snow(_Isotropic):
     [1 - compression, 1 + stretch]; the moduli grow by exp(hardening (1 - Jp)) with the plastic volume ratio Jp.
     """
 
-    E: Positive = Field(1.4e5, description="Young's modulus of fresh snow [Pa]")
-    nu: PoissonRatio = Field(0.2, description="Poisson's ratio, below 0.5")
-    density: Positive = Field(400.0, description="mass per undeformed volume [kg/m^3]")
+    E: Positive = Field(default=1.4e5, description="Young's modulus of fresh snow [Pa]")
+    nu: PoissonRatio = Field(default=0.2, description="Poisson's ratio, below 0.5")
+    density: Positive = Field(default=400.0, description="mass per undeformed volume [kg/m^3]")
     compression: Annotated[float, Field(ge=0, lt=1)] = Field(
-        2.5e-2, description="largest elastic compression (critical compression)"
+        default=2.5e-2, description="largest elastic compression (critical compression)"
     )
-    stretch: NonNegative = Field(7.5e-3, description="largest elastic stretch (critical stretch)")
-    hardening: NonNegative = Field(10.0, description="hardening exponent")
-    type: Literal["snow"] = Field("snow", kw_only=True, repr=False)
+    stretch: NonNegative = Field(default=7.5e-3, description="largest elastic stretch (critical stretch)")
+    hardening: NonNegative = Field(default=10.0, description="hardening exponent")
+    type: Literal["snow"] = Field(default="snow", kw_only=True, repr=False)
     model: ClassVar[str] = "snow"
     states: ClassVar[dict[str, float]] = {"Jp": 1.0}
 

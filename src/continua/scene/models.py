@@ -35,57 +35,48 @@ class SimulationSettings(Settings):
     """Grid, time stepping and transfer; the arguments of `continua.Simulation`."""
 
     dx: Positive = Field(description="grid spacing [m]")
-    gravity: Vector = Field(
-        (0.0, -9.81, 0.0), description="gravity [m/s^2]; two numbers make the scene 2D, three make it 3D"
+    gravity: Vector = Field(default=(0.0, -9.81, 0.0), description="gravity [m/s^2]; two numbers make the scene 2D, three make it 3D"
     )
-    precision: Literal["single", "double"] = Field(
-        "double", description="number format of all particle and grid data"
+    precision: Literal["single", "double"] = Field(default="double", description="number format of all particle and grid data"
     )
     transfer: AnyTransfer = Field(
         default_factory=lambda: APIC(), description="how particles and grid exchange momentum"
     )
-    kernel: Literal["linear", "quadratic", "cubic"] = Field(
-        "quadratic", description="B-spline of the transfer"
+    kernel: Literal["linear", "quadratic", "cubic"] = Field(default="quadratic", description="B-spline of the transfer"
     )
-    stress_transfer: Literal["gradient", "mls"] = Field(
-        "gradient", description="how stress becomes nodal force"
+    stress_transfer: Literal["gradient", "mls"] = Field(default="gradient", description="how stress becomes nodal force"
     )
-    deformation: Literal["safe", "exponential"] = Field(
-        "safe", description="how the deformation gradient follows the velocity gradient"
+    deformation: Literal["safe", "exponential"] = Field(default="safe", description="how the deformation gradient follows the velocity gradient"
     )
-    dt: Positive | None = Field(None, description="fixed time step [s]; left out: chosen at every step")
-    force_dt: bool = Field(False, description="use dt even where it breaks a stability bound")
-    cfl: float = Field(0.6, gt=0, lt=1, description="cells a particle may cross in one step")
-    elastic_cfl: Positive = Field(0.4, description="cells an elastic wave may cross in one step")
-    push_out: NonNegative | None = Field(
-        0.5, description="depth [cells] beyond which particles are pushed out of colliders; null: never"
+    dt: Positive | None = Field(default=None, description="fixed time step [s]; left out: chosen at every step")
+    force_dt: bool = Field(default=False, description="use dt even where it breaks a stability bound")
+    cfl: float = Field(default=0.6, gt=0, lt=1, description="cells a particle may cross in one step")
+    elastic_cfl: Positive = Field(default=0.4, description="cells an elastic wave may cross in one step")
+    push_out: NonNegative | None = Field(default=0.5, description="depth [cells] beyond which particles are pushed out of colliders; null: never"
     )
-    seed: int = Field(0, ge=0, description="seed of all random numbers")
+    seed: int = Field(default=0, ge=0, description="seed of all random numbers")
 
 
 class BodySettings(Settings):
     """A piece of material: where it is, what it is made of and how it moves at the start."""
 
-    name: str | None = Field(
-        None, min_length=1, description="name, unique in the scene; left out: body1, body2, ..."
+    name: str | None = Field(default=None, min_length=1, description="name, unique in the scene; left out: body1, body2, ..."
     )
     shape: AnyShape = Field(description="region filled with particles")
     material: AnyMaterial = Field(description="constitutive model and its parameters")
-    velocity: VelocityLike | None = Field(None, description="velocity at the start [m/s]; left out: at rest")
-    particles_per_cell: int | None = Field(
-        None, gt=0, description="particles per grid cell; left out: 4 in 2D, 8 in 3D"
+    velocity: VelocityLike | None = Field(default=None, description="velocity at the start [m/s]; left out: at rest")
+    particles_per_cell: int | None = Field(default=None, gt=0, description="particles per grid cell; left out: 4 in 2D, 8 in 3D"
     )
-    sampling: Literal["regular", "jittered", "poisson"] = Field(
-        "regular", description="how particles fill the shape"
+    sampling: Literal["regular", "jittered", "poisson"] = Field(default="regular", description="how particles fill the shape"
     )
 
 
 class RunSettings(Settings):
     """How long to simulate and what to keep."""
 
-    duration: Positive = Field(1.0, description="simulated time [s]")
-    fps: Positive = Field(24.0, description="frames written per simulated second [1/s]")
-    checkpoint_interval: int = Field(10, gt=0, description="frames between two checkpoints")
+    duration: Positive = Field(default=1.0, description="simulated time [s]")
+    fps: Positive = Field(default=24.0, description="frames written per simulated second [1/s]")
+    checkpoint_interval: int = Field(default=10, gt=0, description="frames between two checkpoints")
 
     @property
     def frames(self) -> int:
@@ -98,32 +89,29 @@ class CameraSettings(Settings):
 
     position: Vector = Field(description="where the camera is [m]")
     target: Vector = Field(description="point it looks at [m]")
-    up: Vector = Field((0.0, 1.0, 0.0), description="direction that points up in the picture")
-    fov: float = Field(28.0, gt=0, lt=180, description="vertical angle of view [degrees]")
+    up: Vector = Field(default=(0.0, 1.0, 0.0), description="direction that points up in the picture")
+    fov: float = Field(default=28.0, gt=0, lt=180, description="vertical angle of view [degrees]")
 
 
 class RenderSettings(Settings):
     """How `continua render` looks at the scene."""
 
-    color_by: str = Field(
-        "speed",
+    color_by: str = Field(default="speed",
         min_length=1,
         description='what gives the colour: "speed", "body", "material" or a field such as "J"',
     )
-    limits: tuple[Finite, Finite] | None = Field(
-        None, description="values at the two ends of the colour scale; left out: those of the run"
+    limits: tuple[Finite, Finite] | None = Field(default=None, description="values at the two ends of the colour scale; left out: those of the run"
     )
-    size: tuple[PixelCount, PixelCount] = Field((1280, 720), description="width and height [pixels]")
-    camera: CameraSettings | None = Field(
-        None, description="where a 3D scene is seen from; left out: so that all of the run is in view"
+    size: tuple[PixelCount, PixelCount] = Field(default=(1280, 720), description="width and height [pixels]")
+    camera: CameraSettings | None = Field(default=None, description="where a 3D scene is seen from; left out: so that all of the run is in view"
     )
 
 
 class Scene(Settings):
     """A complete simulation: what there is, how it is computed, how long it runs."""
 
-    title: str = Field("", description="one line that says what the scene shows")
-    description: str = Field("", description="longer text")
+    title: str = Field(default="", description="one line that says what the scene shows")
+    description: str = Field(default="", description="longer text")
     simulation: SimulationSettings = Field(description="grid, time stepping and transfer")
     body: list[BodySettings] = Field(default_factory=list, description="pieces of material")
     collider: list[AnyCollider] = Field(default_factory=list, description="rigid obstacles")

@@ -29,7 +29,7 @@ class Transfer:
 class PIC(Transfer):
     """Particle-in-cell: simple, stable, very damped (J15 5.1)."""
 
-    type: Literal["pic"] = Field("pic", kw_only=True, repr=False)
+    type: Literal["pic"] = Field(default="pic", kw_only=True, repr=False)
 
 
 @raises(SetupError)
@@ -37,8 +37,10 @@ class PIC(Transfer):
 class FLIP(Transfer):
     """FLIP/PIC blend (J15 section 2.2 step 8): little damping, noisy; fraction 0.95 to 0.99 is usual."""
 
-    fraction: Annotated[float, Field(ge=0, le=1)] = Field(1.0, description="FLIP fraction, 1 = pure FLIP")
-    type: Literal["flip"] = Field("flip", kw_only=True, repr=False)
+    fraction: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=1.0, description="FLIP fraction, 1 = pure FLIP"
+    )
+    type: Literal["flip"] = Field(default="flip", kw_only=True, repr=False)
 
     @property
     def flip(self) -> float:
@@ -50,7 +52,7 @@ class FLIP(Transfer):
 class APIC(Transfer):
     """Affine particle-in-cell (J15 chapter 5): keeps angular momentum, filters noise."""
 
-    type: Literal["apic"] = Field("apic", kw_only=True, repr=False)
+    type: Literal["apic"] = Field(default="apic", kw_only=True, repr=False)
 
     @property
     def affine(self) -> bool:

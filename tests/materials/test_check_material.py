@@ -1,0 +1,193 @@
+"""`check_material` passes what obeys the rules and names the rule that is broken."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import continua as ct
+from continua.errors import MaterialError
+from continua.materials.base import lame
+from continua.testing import check_material
+
+
+class NeoHookean(ct.materials.PythonMaterial):
+    """Psi = mu/2 (F:F - d) - mu ln J + lam/2 (ln J)^2"""
+
+    def energy(self, F, state):
+        mu, lam = lame(self.E, self.nu)
+        J = np.linalg.det(F)
+        log = np.log(np.where(J > 0, J, 1.0))
+        psi = mu / 2 * ((F * F).sum(axis=(1, 2)) - F.shape[1]) - mu * log + lam / 2 * log**2
+        return np.where(J > 0, psi, np.inf)
+
+    def stress(self, F, state):
+        mu, lam = lame(self.E, self.nu)
+        inverse = np.linalg.inv(F).transpose(0, 2, 1)
+        return mu * F + (lam * np.log(np.linalg.det(F)) - mu)[:, None, None] * inverse
+
+
+class WrongFactor(NeoHookean):
+    def stress(self, F, state):
+        return 1.001 * super().stress(F, state)
+
+
+class NotObjective(NeoHookean):
+    """F_ij F_ji instead of F_ij F_ij, with the stress that belongs to it."""
+
+    def energy(self, F, state):
+        mu, _ = lame(self.E, self.nu)
+        right = super().energy(F, state)
+        return right + mu / 2 * ((F * F.transpose(0, 2, 1)).sum(axis=(1, 2)) - (F * F).sum(axis=(1, 2)))
+
+    def stress(self, F, state):
+        mu, _ = lame(self.E, self.nu)
+        return super().stress(F, state) + mu * (F.transpose(0, 2, 1) - F)
+
+
+class StressedAtRest(NeoHookean):
+    def energy(self, F, state):
+        return super().energy(F, state) + self.E * np.linalg.det(F)
+
+    def stress(self, F, state):
+        J = np.linalg.det(F)[:, None, None]
+        return super().stress(F, state) + self.E * J * np.linalg.inv(F).transpose(0, 2, 1)
+
+
+class NanWhenInverted(NeoHookean):
+    def energy(self, F, state):
+        mu, lam = lame(self.E, self.nu)
+        log = np.log(np.linalg.det(F))
+        return mu / 2 * ((F * F).sum(axis=(1, 2)) - F.shape[1]) - mu * log + lam / 2 * log**2
+
+
+class SoftModulus(NeoHookean):
+    """Tells the time step half of its stiffness."""
+
+    def modulus(self):
+        return super().modulus() / 2
+
+
+class Fibre(NeoHookean):
+    """Stiff along x: right, but not isotropic."""
+
+    def energy(self, F, state):
+        return super().energy(F, state) + self.E * ((F[:, :, 0] ** 2).sum(axis=1) - 1) ** 2
+
+    def stress(self, F, state):
+        P = super().stress(F, state)
+        P[:, :, 0] += 4 * self.E * ((F[:, :, 0] ** 2).sum(axis=1) - 1)[:, None] * F[:, :, 0]
+        return P
+
+    def modulus(self):
+        return super().modulus() + 8 * self.E
+
+
+class Clamped(NeoHookean):
+    """Singular values at most 1.05, what is cut off counted in `flow`."""
+
+    states = {"flow": 0.0}
+    limit = 1.05
+
+    def project(self, F, state):
+        U, s, Vt = np.linalg.svd(F)
+        kept = np.minimum(s, self.limit)
+        outside = (s > self.limit).any(axis=1)
+        F = np.where(outside[:, None, None], (U * kept[:, None]) @ Vt, F)
+        return F, {"flow": state["flow"] + np.log(s / kept).sum(axis=1)}
+
+
+class NeverEnough(Clamped):
+    """Flows a little more each time it is asked."""
+
+    def project(self, F, state):
+        return 0.999 * F, state
+
+
+class WrongShape(NeoHookean):
+    def stress(self, F, state):
+        return super().stress(F, state)[0]
+
+
+def broken(material: ct.materials.PythonMaterial, **options) -> set[str]:
+    report = check_material(material, **options)
+    assert report.ok == (not report.failures)
+    return {gate.name for gate in report.failures}
+
+
+@pytest.mark.parametrize(
+    "material",
+    [
+        ct.materials.FixedCorotated(),
+        ct.materials.NeoHookean(),
+        ct.materials.NeoHookean.rubber(),
+        ct.materials.Snow(),
+        NeoHookean(),
+        Fibre(),
+        Clamped(),
+    ],
+    ids=lambda m: f"{type(m).__module__.split('.')[0]}-{type(m).__name__}",
+)
+def test_right_materials_pass(material) -> None:
+    report = check_material(material)
+    assert report.ok, str(report)
+    report.raise_if_failed()
+
+
+@pytest.mark.parametrize(
+    ("material", "rule"),
+    [
+        (WrongFactor, "stress is the slope of the energy"),
+        (WrongFactor, "linear limit"),
+        (NotObjective, "objective"),
+        (NotObjective, "symmetric Kirchhoff stress"),
+        (StressedAtRest, "zero at rest"),
+        (NanWhenInverted, "no NaN when inverted"),
+        (SoftModulus, "modulus bounds the stiffness"),
+        (NeverEnough, "projection idempotent"),
+        (NeverEnough, "projection leaves elastic states"),
+        (WrongShape, "stress is the slope of the energy"),
+    ],
+)
+def test_wrong_materials_are_caught(material, rule: str) -> None:
+    assert rule in broken(material())
+
+
+def test_a_consistent_but_not_objective_energy_breaks_only_what_it_should() -> None:
+    assert broken(NotObjective()) >= {"objective", "symmetric Kirchhoff stress"}
+    assert "stress is the slope of the energy" not in broken(NotObjective())
+
+
+def test_isotropy_is_a_property_unless_asked_for() -> None:
+    report = check_material(Fibre(), dimension=3)
+    assert report["isotropic", 3].passed is None and report["isotropic", 3].note == "no"
+    assert check_material(NeoHookean(), dimension=3)["isotropic", 3].note == "yes"
+    assert broken(Fibre(), isotropic=True) == {"isotropic"}
+    assert broken(NeoHookean(), isotropic=True) == set()
+
+
+def test_gates_that_do_not_apply_say_why() -> None:
+    report = check_material(Fibre(), dimension=2)
+    assert report["linear limit", 2].passed is None and "modulus()" in report["linear limit", 2].note
+    assert "elastic" in report["projection idempotent", 2].note
+    report = check_material(WrongFactor(), dimension=2, skip=["linear limit"])
+    assert report["linear limit", 2].note == "skipped on request"
+
+
+def test_report_reads_well_and_raises_only_when_asked() -> None:
+    report = check_material(WrongFactor(), dimension=(2,), seed=3)
+    text = str(report)
+    assert text.splitlines()[0] == "WrongFactor: 2 gates FAILED"
+    assert "stress is the slope of the energy" in text and "1e-08" in text
+    gate = report["stress is the slope of the energy", 2]
+    assert gate.passed is False and 5e-4 < gate.value < 2e-3 and gate.tolerance == 1e-8
+    with pytest.raises(MaterialError, match="slope of the energy in 2D"):
+        report.raise_if_failed()
+    with pytest.raises(KeyError, match="no gate"):
+        report["beauty", 2]
+    assert "must return an array of shape" in check_material(WrongShape(), dimension=2).failures[0].note
+
+
+def test_the_same_seed_measures_the_same() -> None:
+    first, second = (check_material(NeoHookean(), seed=7) for _ in range(2))
+    assert str(first) == str(second)
