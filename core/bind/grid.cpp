@@ -4,8 +4,8 @@ namespace continua {
 namespace {
 
 // Sort particles by block: fills `order` and returns (keys, offsets, first bad particle or -1).
-nb::tuple sort_particles(nb::object x, int64_t count, nb::object lattice_, int dimension, int degree, nb::object order,
-                         nb::object slots) {
+nb::tuple sort_particles(nb::object x, int64_t count, nb::object lattice_, int dimension, int degree, bool by_cell,
+                         nb::object order, nb::object slots) {
     if (degree < 1 || degree > 3) throw std::invalid_argument("degree: must be 1, 2 or 3");
     BlockOrder result;
     dispatch(x, "x", dimension, [&]<class T, int d>() {
@@ -18,7 +18,7 @@ nb::tuple sort_particles(nb::object x, int64_t count, nb::object lattice_, int d
         if (length(order, "order") < count || length(slots, "slots") < count)
             throw std::invalid_argument("order, slots: shorter than count");
         nb::gil_scoped_release release;
-        result = sort_by_block<T, d>(px, capacity, count, lattice, degree, o, s);
+        result = sort_by_block<T, d>(px, capacity, count, lattice, degree, by_cell, o, s);
     });
     const int64_t bad = result.first_bad;
     const size_t blocks = result.keys.size();
@@ -112,7 +112,7 @@ void to_velocity(nb::object nodes, int dimension, std::vector<double> increment)
 
 void bind_grid(nb::module_& m) {
     m.def("sort_particles", &sort_particles, nb::arg("x"), nb::arg("count"), nb::arg("lattice"), nb::arg("dimension"),
-          nb::arg("degree"), nb::arg("order"), nb::arg("slots"));
+          nb::arg("degree"), nb::arg("by_cell"), nb::arg("order"), nb::arg("slots"));
     m.def("grid_blocks", &grid_blocks, nb::arg("particle_keys"), nb::arg("lattice"), nb::arg("dimension"));
     m.def("link_blocks", &link, nb::arg("particle_keys"), nb::arg("node_keys"), nb::arg("lattice"), nb::arg("dimension"));
     m.def("node_coordinates", &node_coordinates, nb::arg("keys"), nb::arg("dimension"));

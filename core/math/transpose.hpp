@@ -1,22 +1,20 @@
 // Between component-major batches and one record of four channels per particle, four particles at a time.
 #pragma once
 
-#include "simd.hpp"
+#include "pack.hpp"
 
 namespace continua {
 
 template <class T>
 inline void transpose(Quad<T>& a, Quad<T>& b, Quad<T>& c, Quad<T>& d) {
-    using Raw [[gnu::vector_size(4 * sizeof(T))]] = T;
-    using Index = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
-    using Mask [[gnu::vector_size(4 * sizeof(T))]] = Index;
+    using Raw = typename detail::RawVector<T, 4>::type;
     const Raw ra = static_cast<Raw>(a), rb = static_cast<Raw>(b), rc = static_cast<Raw>(c), rd = static_cast<Raw>(d);
-    const Raw ab_low = __builtin_shuffle(ra, rb, Mask{0, 4, 1, 5}), ab_high = __builtin_shuffle(ra, rb, Mask{2, 6, 3, 7});
-    const Raw cd_low = __builtin_shuffle(rc, rd, Mask{0, 4, 1, 5}), cd_high = __builtin_shuffle(rc, rd, Mask{2, 6, 3, 7});
-    a = Quad<T>(__builtin_shuffle(ab_low, cd_low, Mask{0, 1, 4, 5}));
-    b = Quad<T>(__builtin_shuffle(ab_low, cd_low, Mask{2, 3, 6, 7}));
-    c = Quad<T>(__builtin_shuffle(ab_high, cd_high, Mask{0, 1, 4, 5}));
-    d = Quad<T>(__builtin_shuffle(ab_high, cd_high, Mask{2, 3, 6, 7}));
+    const Raw ab_low = __builtin_shufflevector(ra, rb, 0, 4, 1, 5), ab_high = __builtin_shufflevector(ra, rb, 2, 6, 3, 7);
+    const Raw cd_low = __builtin_shufflevector(rc, rd, 0, 4, 1, 5), cd_high = __builtin_shufflevector(rc, rd, 2, 6, 3, 7);
+    a = Quad<T>(__builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5));
+    b = Quad<T>(__builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7));
+    c = Quad<T>(__builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5));
+    d = Quad<T>(__builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7));
 }
 
 // channel[c][j] -> record j, records `stride` numbers apart; missing channels are zero.

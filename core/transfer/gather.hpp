@@ -40,71 +40,73 @@ struct alignas(64) NodeSums {
     T value[4], moment[d][4], correction[d][4];
 };
 
-template <class T>
+template <class Q>
 struct PlaneSums {
-    Quad<T> value = T(0), moment_a = T(0), moment_b = T(0), correction_a = T(0), correction_b = T(0);
+    Q value = Q(0), moment_a = Q(0), moment_b = Q(0), correction_a = Q(0), correction_b = Q(0);
 };
 
-template <class T, int d, int degree, bool moments, bool gradient>
-inline PlaneSums<T> gather_rows(const T* node, const Stencils<T, d, degree>& st, int j) {
-    using Q = Quad<T>;
+template <int G, bool moments, bool gradient, class T, int d, int degree>
+inline PlaneSums<Pack<T, G>> gather_rows(const T* node, const PackWeights<G, T, d, degree>& st) {
+    using Q = Pack<T, G>;
     constexpr int K = degree + 1, S = kSide + degree, A = d - 2, B = d - 1;
-    PlaneSums<T> sums;
+    PlaneSums<Q> sums;
     for (int a = 0; a < K; ++a) {
-        Q value = T(0), moment = T(0), correction = T(0);
+        Q value = Q(0), moment = Q(0), correction = Q(0);
         for (int b = 0; b < K; ++b) {
-            const Q v = Q(node + 4 * (a * S + b), stdx::element_aligned);
-            value += Q(st.w[B][b][j]) * v;
-            if constexpr (moments) moment += Q(st.wr[B][b][j]) * v;
-            if constexpr (gradient) correction += st.correction(B, b, j, v);
+            const Q v = repeat<G>(node + 4 * (a * S + b));
+            value += st.w[B][b] * v;
+            if constexpr (moments) moment += st.wr[B][b] * v;
+            if constexpr (gradient) correction += st.correction(B, b, v);
         }
-        const Q w = Q(st.w[A][a][j]);
+        const Q w = st.w[A][a];
         sums.value += w * value;
         if constexpr (moments) {
-            sums.moment_a += Q(st.wr[A][a][j]) * value;
+            sums.moment_a += st.wr[A][a] * value;
             sums.moment_b += w * moment;
         }
         if constexpr (gradient) {
-            sums.correction_a += st.correction(A, a, j, value);
+            sums.correction_a += st.correction(A, a, value);
             sums.correction_b += w * correction;
         }
     }
     return sums;
 }
 
-template <class T, int d, int degree, bool moments, bool gradient>
-inline void gather_particle(const T* tile, const Stencils<T, d, degree>& st, int j, NodeSums<T, d>& out) {
-    using Q = Quad<T>;
-    constexpr int K = degree + 1, S = kSide + degree;
-    const T* node = tile + 4 * st.node[j];
-    auto put = [](const Q& q, T* to) { q.copy_to(to, stdx::element_aligned); };
-    PlaneSums<T> sums;
+// Sums of particles j ... j + G - 1, which share their nodes.
+template <int G, bool moments, bool gradient, class T, int d, int degree>
+inline void gather_pack(const T* tile, const Stencils<T, d, degree>& stencils, int j, NodeSums<T, d>* out) {
+    using Q = Pack<T, G>;
+    constexpr int K = degree + 1, S = kSide + degree, stride = sizeof(NodeSums<T, d>) / sizeof(T);
+    const PackWeights<G, T, d, degree> st(stencils, j);
+    const T* node = tile + 4 * stencils.node[j];
+    auto put = [](const Q& q, T* to) { store_records<G, T>(q, to, stride); };
+    PlaneSums<Q> sums;
     if constexpr (d == 2) {
-        sums = gather_rows<T, d, degree, moments, gradient>(node, st, j);
+        sums = gather_rows<G, moments, gradient>(node, st);
     } else {
-        Q moment = T(0), correction = T(0);
+        Q moment = Q(0), correction = Q(0);
         for (int i = 0; i < K; ++i) {
-            const PlaneSums<T> plane = gather_rows<T, d, degree, moments, gradient>(node + 4 * i * S * S, st, j);
-            const Q w = Q(st.w[0][i][j]);
+            const PlaneSums<Q> plane = gather_rows<G, moments, gradient>(node + 4 * i * S * S, st);
+            const Q w = st.w[0][i];
             sums.value += w * plane.value;
             if constexpr (moments) {
-                moment += Q(st.wr[0][i][j]) * plane.value;
+                moment += st.wr[0][i] * plane.value;
                 sums.moment_a += w * plane.moment_a;
                 sums.moment_b += w * plane.moment_b;
             }
             if constexpr (gradient) {
-                correction += st.correction(0, i, j, plane.value);
+                correction += st.correction(0, i, plane.value);
                 sums.correction_a += w * plane.correction_a;
                 sums.correction_b += w * plane.correction_b;
             }
         }
-        if constexpr (moments) put(moment, out.moment[0]);
-        if constexpr (gradient) put(correction, out.correction[0]);
+        if constexpr (moments) put(moment, out[j].moment[0]);
+        if constexpr (gradient) put(correction, out[j].correction[0]);
     }
-    put(sums.value, out.value);
-    if constexpr (moments) put(sums.moment_a, out.moment[d - 2]), put(sums.moment_b, out.moment[d - 1]);
+    put(sums.value, out[j].value);
+    if constexpr (moments) put(sums.moment_a, out[j].moment[d - 2]), put(sums.moment_b, out[j].moment[d - 1]);
     if constexpr (gradient)
-        put(sums.correction_a, out.correction[d - 2]), put(sums.correction_b, out.correction[d - 1]);
+        put(sums.correction_a, out[j].correction[d - 2]), put(sums.correction_b, out[j].correction[d - 1]);
 }
 
 template <class T>
@@ -146,11 +148,11 @@ struct GatherBatch {
     void sum_nodes(const Stencils<T, d, degree>& stencils, int count, const T* tile, const T* change_tile) {
         constexpr int stride = sizeof(NodeSums<T, d>) / sizeof(T);
         if (change_tile) {
-            for (int j = 0; j < count; ++j) gather_particle<T, d, degree, false, false>(change_tile, stencils, j, sums[j]);
+            stencils.for_packs(count, [&]<int G>(int j) { gather_pack<G, false, false>(change_tile, stencils, j, sums); });
             for (int j = count; j < kBatch; ++j) sums[j] = sums[count - 1];
             from_records<T, d>(sums->value, stride, change);
         }
-        for (int j = 0; j < count; ++j) gather_particle<T, d, degree, kMoments, kGradient>(tile, stencils, j, sums[j]);
+        stencils.for_packs(count, [&]<int G>(int j) { gather_pack<G, kMoments, kGradient>(tile, stencils, j, sums); });
         for (int j = count; j < kBatch; ++j) sums[j] = sums[count - 1];
         from_records<T, d>(sums->value, stride, u);
         for (int a = 0; a < d; ++a) {

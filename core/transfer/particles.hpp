@@ -4,6 +4,7 @@
 #include "../grid/nodes.hpp"
 #include "../grid/sort.hpp"
 #include "../materials/model.hpp"
+#include "../math/pack.hpp"
 
 namespace continua {
 
@@ -52,8 +53,13 @@ struct BatchIndices {
 
     BatchIndices(const int32_t* order, int64_t begin, int64_t end) {
         count = int(std::min<int64_t>(kBatch, end - begin));
-        for (int j = 0; j < kBatch; ++j) at[j] = order[begin + std::min(j, count - 1)];
-        contiguous = count == kBatch && at[kBatch - 1] - at[0] == kBatch - 1;  // indices increase within a block
+        if (count == kBatch) {
+            std::memcpy(at, order + begin, sizeof at);
+        } else {
+            for (int j = 0; j < kBatch; ++j) at[j] = order[begin + std::min(j, count - 1)];
+        }
+        contiguous = true;
+        for (int j = 1; j < kBatch; ++j) contiguous &= at[j] == at[0] + j;
     }
     template <class T>
     void fetch(const T* from, T* to) const {
@@ -120,14 +126,44 @@ struct Stencils {
             node[j] = index;
         }
     }
-    // The value of e at node k times t, up to the factor kappa.
-    Quad<T> correction(int axis, int k, int j, const Quad<T>& t) const {
+    // Call function<G>(j) for all particles, G of them at once where neighbours in the batch share their nodes.
+    template <class Function>
+    void for_packs(int count, Function&& function) const {
+        for (int j = 0; j < count; ++j) {
+            if constexpr (kPacked<T> == 2) {
+                if (j + 1 < count && node[j] == node[j + 1]) {
+                    function.template operator()<2>(j++);
+                    continue;
+                }
+            }
+            function.template operator()<1>(j);
+        }
+    }
+};
+
+// The weights of G particles with the same nodes, in registers or close by.
+template <int G, class T, int d, int degree>
+struct PackWeights {
+    using Q = Pack<T, G>;
+    static constexpr int K = degree + 1;
+    Q w[d][K], wr[d][K], e[d][degree == 3 ? K : 1];
+
+    PackWeights(const Stencils<T, d, degree>& st, int j) {
+        for (int a = 0; a < d; ++a)
+            for (int k = 0; k < K; ++k) {
+                w[a][k] = spread<G>(st.w[a][k] + j);
+                wr[a][k] = spread<G>(st.wr[a][k] + j);
+                if constexpr (degree == 3) e[a][k] = spread<G>(st.e[a][k] + j);
+            }
+    }
+    // The correction e at node k times t, up to the factor kappa.
+    Q correction(int axis, int k, const Q& t) const {
         if constexpr (degree == 1)
             return k == 0 ? -t : t;
         else if constexpr (degree == 2)
-            return k == 1 ? Quad<T>(T(-2)) * t : t;
+            return k == 1 ? Q(T(-2)) * t : t;
         else
-            return Quad<T>(e[axis][k][j]) * t;
+            return e[axis][k] * t;
     }
 };
 

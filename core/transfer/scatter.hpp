@@ -26,43 +26,60 @@ struct alignas(64) NodePolynomial {
     T value[4], q[d][4], t[d][4];
 };
 
-template <class T, int d, int degree, bool gradient>
-inline void scatter_rows(T* node, const Stencils<T, d, degree>& st, int j, Quad<T> value, Quad<T> qa, Quad<T> ta,
-                         Quad<T> qb, Quad<T> tb) {
-    using Q = Quad<T>;
-    constexpr int K = degree + 1, S = kSide + degree, A = d - 2, B = d - 1;
+// A tile node holds one record per packed particle; they are added up when the block is done.
+template <class T, int d, int degree>
+inline constexpr int kScatterTile = kTileNodes<d, degree> * 4 * kPacked<T>;
+
+template <int G, bool gradient, class T, int d, int degree>
+inline void scatter_rows(T* node, const PackWeights<G, T, d, degree>& st, const Pack<T, G>& value,
+                         const Pack<T, G>& qa, const Pack<T, G>& ta, const Pack<T, G>& qb, const Pack<T, G>& tb) {
+    using Q = Pack<T, G>;
+    constexpr int K = degree + 1, S = kSide + degree, A = d - 2, B = d - 1, kNode = 4 * kPacked<T>;
     for (int a = 0; a < K; ++a) {
-        const Q w = Q(st.w[A][a][j]);
-        Q row = w * value + Q(st.wr[A][a][j]) * qa;
-        if constexpr (gradient) row += st.correction(A, a, j, ta);
+        const Q w = st.w[A][a];
+        Q row = w * value + st.wr[A][a] * qa;
+        if constexpr (gradient) row += st.correction(A, a, ta);
         const Q row_q = w * qb, row_t = w * tb;
-        T* at = node + 4 * a * S;
+        T* at = node + kNode * a * S;
         for (int b = 0; b < K; ++b) {
-            Q sum = Q(at + 4 * b, stdx::element_aligned) + Q(st.w[B][b][j]) * row + Q(st.wr[B][b][j]) * row_q;
-            if constexpr (gradient) sum += st.correction(B, b, j, row_t);
-            sum.copy_to(at + 4 * b, stdx::element_aligned);
+            Q sum = Q(at + kNode * b, stdx::element_aligned) + st.w[B][b] * row + st.wr[B][b] * row_q;
+            if constexpr (gradient) sum += st.correction(B, b, row_t);
+            sum.copy_to(at + kNode * b, stdx::element_aligned);
         }
     }
 }
 
-template <class T, int d, int degree, bool gradient>
-inline void scatter_particle(T* tile, const Stencils<T, d, degree>& st, int j, const NodePolynomial<T, d>& c) {
-    using Q = Quad<T>;
-    constexpr int K = degree + 1, S = kSide + degree;
-    auto quad = [](const T* p) { return Q(p, stdx::element_aligned); };
-    T* node = tile + 4 * st.node[j];
-    const Q value = quad(c.value), qa = quad(c.q[d - 2]), ta = quad(c.t[d - 2]);
-    const Q qb = quad(c.q[d - 1]), tb = quad(c.t[d - 1]);
+// Adds particles j ... j + G - 1, which share their nodes, to the tile.
+template <int G, bool gradient, class T, int d, int degree>
+inline void scatter_pack(T* tile, const Stencils<T, d, degree>& stencils, int j, const NodePolynomial<T, d>* c) {
+    using Q = Pack<T, G>;
+    constexpr int K = degree + 1, S = kSide + degree, kNode = 4 * kPacked<T>;
+    constexpr int stride = sizeof(NodePolynomial<T, d>) / sizeof(T);
+    auto quad = [](const T* p) { return load_records<G>(p, stride); };
+    const PackWeights<G, T, d, degree> st(stencils, j);
+    T* node = tile + kNode * stencils.node[j];
+    const Q value = quad(c[j].value), qa = quad(c[j].q[d - 2]), ta = quad(c[j].t[d - 2]);
+    const Q qb = quad(c[j].q[d - 1]), tb = quad(c[j].t[d - 1]);
     if constexpr (d == 2) {
-        scatter_rows<T, d, degree, gradient>(node, st, j, value, qa, ta, qb, tb);
+        scatter_rows<G, gradient>(node, st, value, qa, ta, qb, tb);
     } else {
-        const Q q0 = quad(c.q[0]), t0 = quad(c.t[0]);
+        const Q q0 = quad(c[j].q[0]), t0 = quad(c[j].t[0]);
         for (int i = 0; i < K; ++i) {
-            const Q w = Q(st.w[0][i][j]);
-            Q plane = w * value + Q(st.wr[0][i][j]) * q0;
-            if constexpr (gradient) plane += st.correction(0, i, j, t0);
-            scatter_rows<T, d, degree, gradient>(node + 4 * i * S * S, st, j, plane, w * qa, w * ta, w * qb, w * tb);
+            const Q w = st.w[0][i];
+            Q plane = w * value + st.wr[0][i] * q0;
+            if constexpr (gradient) plane += st.correction(0, i, t0);
+            scatter_rows<G, gradient, T, d, degree>(node + kNode * i * S * S, st, plane, Q(w * qa), Q(w * ta), Q(w * qb),
+                                                    Q(w * tb));
         }
+    }
+}
+
+template <class T, int nodes>
+inline void fold_tile(const T* packed, T* tile) {
+    for (int i = 0; i < nodes; ++i) {
+        Quad<T> sum(packed + 4 * kPacked<T> * i, stdx::element_aligned);
+        if constexpr (kPacked<T> == 2) sum += Quad<T>(packed + 8 * i + 4, stdx::element_aligned);
+        sum.copy_to(tile + 4 * i, stdx::element_aligned);
     }
 }
 
@@ -151,8 +168,7 @@ void scatter(const Particles<T>& particles, const Parameters<T>& parameters, con
     constexpr int64_t kTile = int64_t(kTileNodes<d, degree>) * 4;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(team(particles.count))
     for (int64_t s = 0; s < blocks.count; ++s) {
-        T* tile = tiles + s * kTile;
-        std::fill(tile, tile + kTile, T(0));
+        alignas(64) T tile[detail::kScatterTile<T, d, degree>] = {};
         const BlockCoords<d> block = block_coords<d>(blocks.keys[s]);
         detail::ScatterBatch<T, d> data;
         Stencils<T, d, degree> stencils;
@@ -164,9 +180,11 @@ void scatter(const Particles<T>& particles, const Parameters<T>& parameters, con
             data.fetch(batch, particles, parameters, material, given_tau, options);
             stencils.compute(data.x, lattice, block);
             data.template polynomials<degree, gradient>(stencils, lattice, options, polynomial);
-            for (int j = 0; j < batch.count; ++j)
-                detail::scatter_particle<T, d, degree, gradient>(tile, stencils, j, polynomial[j]);
+            stencils.for_packs(batch.count, [&]<int G>(int j) {
+                detail::scatter_pack<G, gradient>(tile, stencils, j, polynomial);
+            });
         }
+        detail::fold_tile<T, kTileNodes<d, degree>>(tile, tiles + s * kTile);
     }
 }
 

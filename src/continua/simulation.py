@@ -29,6 +29,7 @@ from continua.transfers import Transfer, as_transfer
 
 DEGREES = {"linear": 1, "quadratic": 2, "cubic": 3}
 MAX_STRAIN = 0.5  # |dt grad v| beyond which a step is repeated with half the dt
+CELL_SORT = 8  # steps between sorts by cell; in between particles are sorted by block only
 COLLAPSE = 1e-4  # a dt below this fraction of the first one means that particles run away
 
 VelocityLike = Rigid | Affine | ArrayLike | Callable[[NDArray], ArrayLike] | None
@@ -307,7 +308,7 @@ class Simulation:
         bound = self.choose_dt(remaining)
         integrator, bodies = self.integrator, [b for b in self.bodies if len(b)]
         if bodies:
-            if bad := integrator.sort(bodies):
+            if bad := integrator.sort(bodies, by_cell=self.steps % CELL_SORT == 0):
                 raise self._unstable(bad, bound)
             result = integrator.advance(bodies, self.obstacles, bound.dt, self.time, self.gravity)
             while result.max_strain > MAX_STRAIN and not self.force_dt and result.bad is None:

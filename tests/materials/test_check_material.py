@@ -84,17 +84,18 @@ class Fibre(NeoHookean):
 
 
 class Clamped(NeoHookean):
-    """Singular values at most 1.05, what is cut off counted in `flow`."""
+    """Logarithmic strain of at most 0.05, what is cut off counted in `flow`."""
 
     states = {"flow": 0.0}
-    limit = 1.05
+    limit = 0.05
 
     def project(self, F, state):
         U, s, Vt = np.linalg.svd(F)
-        kept = np.minimum(s, self.limit)
-        outside = (s > self.limit).any(axis=1)
+        size = np.linalg.norm(np.log(s), axis=1)
+        outside = size > self.limit * (1 + 1e-14)
+        kept = s ** np.where(outside, self.limit / np.maximum(size, self.limit), 1.0)[:, None]
         F = np.where(outside[:, None, None], (U * kept[:, None]) @ Vt, F)
-        return F, {"flow": state["flow"] + np.log(s / kept).sum(axis=1)}
+        return F, {"flow": state["flow"] + (size - self.limit).clip(0)}
 
 
 class NeverEnough(Clamped):
@@ -102,6 +103,21 @@ class NeverEnough(Clamped):
 
     def project(self, F, state):
         return 0.999 * F, state
+
+
+class Raising(Clamped):
+    """Cuts tension off without looking at the energy."""
+
+    def project(self, F, state):
+        U, s, Vt = np.linalg.svd(F)
+        return (U * s.clip(max=1.0)[:, None]) @ Vt, state
+
+
+class TurnedFlow(Clamped):
+    """Flows in the direction of the coordinate axes."""
+
+    def project(self, F, state):
+        return F.clip(-1.05, 1.05), state
 
 
 class WrongShape(NeoHookean):
@@ -146,6 +162,8 @@ def test_right_materials_pass(material) -> None:
         (SoftModulus, "modulus bounds the stiffness"),
         (NeverEnough, "projection idempotent"),
         (NeverEnough, "projection leaves elastic states"),
+        (Raising, "projection does not raise energy"),
+        (TurnedFlow, "projection objective"),
         (WrongShape, "stress is the slope of the energy"),
     ],
 )
@@ -177,7 +195,7 @@ def test_gates_that_do_not_apply_say_why() -> None:
 def test_report_reads_well_and_raises_only_when_asked() -> None:
     report = check_material(WrongFactor(), dimension=(2,), seed=3)
     text = str(report)
-    assert text.splitlines()[0] == "WrongFactor: 2 gates FAILED"
+    assert text.splitlines()[0] == "WrongFactor: 3 gates FAILED"
     assert "stress is the slope of the energy" in text and "1e-08" in text
     gate = report["stress is the slope of the energy", 2]
     assert gate.passed is False and 5e-4 < gate.value < 2e-3 and gate.tolerance == 1e-8

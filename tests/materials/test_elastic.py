@@ -88,7 +88,9 @@ def test_projected_tangent_is_symmetric_and_not_negative(material, d: int) -> No
         assert (np.abs(A - A.transpose(0, 2, 1)).max(axis=(1, 2)) / scale).max() <= 1e-12
     assert (np.linalg.eigvalsh(projected)[:, 0] / scale).min() >= -1e-12
     lowest = np.linalg.eigvalsh(full)[:, 0] / scale
-    assert lowest.min() < -1e-3  # without the projection the gate fails: compression makes the tangent indefinite
+    assert (
+        lowest.min() < -1e-3
+    )  # without the projection the gate fails: compression makes the tangent indefinite
     stable = lowest > 1e-9
     assert stable.any()
     assert (np.abs(projected - full).max(axis=(1, 2)) / scale)[stable].max() <= 1e-12
@@ -96,7 +98,7 @@ def test_projected_tangent_is_symmetric_and_not_negative(material, d: int) -> No
 
 @both
 def test_fixed_corotated_tangent_of_uniform_compression(d: int) -> None:
-    """At F = s I the odd pairs have the eigenvalue 2 mu (1 - 1/s) + lam (J - 1) s^(d-2), negative for s < 1."""
+    """F = s I: the odd pairs have the eigenvalue 2 mu (1 - 1/s) + lam (J - 1) s^(d-2), negative for s < 1."""
     material, s = MATERIALS[0], 0.9
     mu, lam = lame(material.E, material.nu)
     skew = np.zeros((1, d, d))
@@ -154,7 +156,9 @@ def test_small_uniaxial_strain_gives_back_E_and_nu(material) -> None:
         a, b = (t, b) if side_stress(t)[1, 1] < 0 else (a, t)
     assert side_stress(t)[0, 0] / strain == pytest.approx(material.E, rel=1e-4)
     assert -t / strain == pytest.approx(material.nu, rel=1e-4)
-    assert side_stress(0.0)[0, 0] / strain != pytest.approx(material.E, rel=1e-2)  # held sides: another modulus
+    assert side_stress(0.0)[0, 0] / strain != pytest.approx(
+        material.E, rel=1e-2
+    )  # held sides: another modulus
 
 
 @both
@@ -187,7 +191,9 @@ def test_ragged_batches_and_single_precision_agree(material, d: int) -> None:
     np.testing.assert_allclose(out, psi, rtol=0, atol=1e-5 * psi.max())
 
 
-@pytest.mark.parametrize(("E", "nu", "density"), [(0, 0.3, 1), (1, 0.5, 1), (1, -1, 1), (1, 0.3, 0), (np.nan, 0.3, 1)])
+@pytest.mark.parametrize(
+    ("E", "nu", "density"), [(0, 0.3, 1), (1, 0.5, 1), (1, -1, 1), (1, 0.3, 0), (np.nan, 0.3, 1)]
+)
 def test_impossible_parameters_are_refused(E: float, nu: float, density: float) -> None:
     with pytest.raises(MaterialError):
         NeoHookean(E, nu, density)

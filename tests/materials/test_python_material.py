@@ -41,13 +41,17 @@ class Snow(ct.materials.PythonMaterial):
         return F, {"Jp": state["Jp"] * (s / kept).prod(axis=1)}
 
 
-def run(material, d: int, transfer: str, precision: str = "double", steps: int = 20) -> dict[str, np.ndarray]:
+def run(
+    material, d: int, transfer: str, precision: str = "double", steps: int = 20, dt: float = 1e-3
+) -> dict[str, np.ndarray]:
     """A block with random velocities that falls onto a frictional plane."""
     gravity = (0, -9.81) if d == 2 else (0, -9.81, 0)
-    sim = ct.Simulation(0.1, gravity, transfer=transfer, precision=precision, dt=1e-3)
+    sim = ct.Simulation(0.1, gravity, transfer=transfer, precision=precision, dt=dt)
     rng = np.random.default_rng(0)
     centre, size = (0.05, 0.32, 0.02)[:d], (0.6, 0.5, 0.4)[:d]
-    body = sim.add(ct.shapes.Box(centre, size), material, velocity=lambda x: rng.uniform(-2, 2, x.shape) - [0, 3, 0][:d])
+    body = sim.add(
+        ct.shapes.Box(centre, size), material, velocity=lambda x: rng.uniform(-2, 2, x.shape) - [0, 3, 0][:d]
+    )
     sim.add(ct.colliders.Plane((0.2, 1, 0)[:d], friction=0.3))
     for _ in range(steps):
         sim.step()
@@ -71,8 +75,8 @@ def test_python_neo_hookean_moves_like_the_built_in_one(d: int, transfer: str) -
 
 @pytest.mark.parametrize("d", [2, 3])
 def test_python_snow_flows_like_the_built_in_one(d: int) -> None:
-    native, python = run(ct.materials.Snow(), d, "apic"), run(Snow(), d, "apic")
-    assert native["Jp"].min() < 0.99 and native["Jp"].max() > 1.01  # it did flow
+    native, python = (run(m, d, "apic", dt=3e-4) for m in (ct.materials.Snow(), Snow()))
+    assert native["Jp"].min() < 0.99 and native["Jp"].max() > 1.005  # it did flow
     assert difference(python, native) <= 1e-12
     np.testing.assert_allclose(python["Jp"], native["Jp"], rtol=1e-12)
 

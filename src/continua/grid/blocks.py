@@ -59,12 +59,17 @@ class Workspace:
 
 
 def sort_particles(
-    x: NDArray, count: int, lattice: Lattice, degree: int, workspace: Workspace, tag: str
+    x: NDArray, count: int, lattice: Lattice, degree: int, workspace: Workspace, tag: str, *, by_cell: bool
 ) -> BlockOrder:
-    """Sort particles with positions x (d, capacity) into blocks (stable, the same for any number of threads)."""
+    """Sort particles with positions x (d, capacity) into blocks (stable, the same for any number of threads).
+
+    `by_cell` also sorts them within each block, so that neighbours in memory share their nodes.
+    """
     order = workspace.get(f"order {tag}", (count,), np.int32)
     slots = workspace.get("slots", (count,), np.int32)
-    keys, offsets, bad = _core.sort_particles(x, count, lattice, lattice.dimension, degree, order, slots)
+    keys, offsets, bad = _core.sort_particles(
+        x, count, lattice, lattice.dimension, degree, by_cell, order, slots
+    )
     return BlockOrder(keys, offsets, order, bad)
 
 

@@ -73,13 +73,15 @@ class SymplecticEuler:
         yield
         self.seconds[name] += time.perf_counter() - start
 
-    def sort(self, bodies: Sequence[Body]) -> BadParticle | None:
-        """Sort every body into blocks and activate the grid under them."""
+    def sort(self, bodies: Sequence[Body], *, by_cell: bool = True) -> BadParticle | None:
+        """Sort every body into blocks (and cells) and activate the grid under them."""
         with self._phase("sort"):
             self._orders = []
             for number, body in enumerate(bodies):
                 a = body.arrays
-                order = sort_particles(a.x, a.count, self.lattice, self.degree, self.workspace, str(number))
+                order = sort_particles(
+                    a.x, a.count, self.lattice, self.degree, self.workspace, str(number), by_cell=by_cell
+                )
                 if order.bad >= 0:
                     return BadParticle(body, order.bad)
                 self._orders.append(order)
@@ -148,7 +150,7 @@ class SymplecticEuler:
                 gradient=not self.mls,
                 dt=dt,
                 momentum=momentum,
-                affine=self.transfer.affine,
+                affine=momentum and self.transfer.affine,
                 stress=stress,
                 tiles=tiles,
             )
