@@ -6,6 +6,7 @@ from typing import Annotated
 import numpy
 from numpy.typing import NDArray
 
+
 def set_threads(n: int) -> None:
     """Number of threads used by all kernels."""
 
@@ -31,7 +32,7 @@ def material_flow(name: str, F: object, parameters: object, state: object) -> No
 
 def max_wave_speed2(name: str, dimension: int, particles: object, parameters: object) -> float: ...
 
-def sort_particles(x: object, count: int, lattice: object, dimension: int, degree: int, order: object, slots: object) -> tuple: ...
+def sort_particles(x: object, count: int, lattice: object, dimension: int, degree: int, by_cell: bool, order: object, slots: object) -> tuple: ...
 
 def grid_blocks(particle_keys: Sequence[object], lattice: object, dimension: int) -> object: ...
 

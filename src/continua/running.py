@@ -119,7 +119,7 @@ def run(
         raise
     except InstabilityError as error:
         if recorder is not None:
-            last = max((recorder.path / "checkpoints").glob("step_*.npz"))
+            last = recorder.last_checkpoint_path
             recorder.finish("failed", str(error))
             raise InstabilityError(f"{error}; the last good checkpoint is {last}") from None
         raise
@@ -155,7 +155,7 @@ def _frames(
             recorder.frame(frame_of(sim, frame))
             recorder.diagnostics({"frame": frame} | sim.diagnostics())
 
-    if first == 0 and sim.time == start:
+    if recorder is not None and recorder.resumed is None:
         record(0)
         save(0)
     for frame in range(first + 1, plan.frames + 1):
