@@ -128,6 +128,11 @@ inline Blocks blocks_of(nb::handle object, int64_t particles) {
     b.order = checked<int32_t>(object.attr("order"), "order.order", {-1});
     if (length(object.attr("order"), "order.order") < particles || b.offsets[b.count] != particles)
         throw std::invalid_argument("order: does not belong to these particles");
+    for (int64_t s = 0; s < b.count; ++s)
+        if (b.offsets[s] < 0 || b.offsets[s] > b.offsets[s + 1]) throw std::invalid_argument("order.offsets: must not decrease");
+    int32_t low = 0, high = 0;
+    for (int64_t k = 0; k < particles; ++k) low = std::min(low, b.order[k]), high = std::max(high, b.order[k]);
+    if (particles > 0 && (low < 0 || high >= particles)) throw std::invalid_argument("order.order: no such particle");
     return b;
 }
 

@@ -43,6 +43,8 @@ nb::dict gather_arrays(nb::handle particles_, nb::handle out_, nb::handle parame
                 else
                     report = gather<T, d, g, false>(in, out, parameters, m, lattice, blocks, reach, velocity, change, options);
             });
+        } else {
+            throw std::invalid_argument("velocity: number type differs from that of the particles");
         }
     });
     nb::dict result;

@@ -1,9 +1,15 @@
 #include <omp.h>
 
+#include <cstdlib>
+
 #include "arrays.hpp"
 
 NB_MODULE(_core, m) {
     m.doc() = "Kernels of Continua: stateless functions over NumPy arrays.";
+    if (const char* wanted = std::getenv("CONTINUA_THREADS")) {
+        const int n = std::atoi(wanted);
+        if (n >= 1 && n <= 1024) omp_set_num_threads(n);
+    }
     m.def(
         "set_threads",
         [](int n) {

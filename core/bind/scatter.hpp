@@ -31,6 +31,8 @@ void scatter_arrays(nb::handle particles_, nb::handle parameters_, const std::st
                 else
                     scatter<T, d, g, (g == 1)>(particles, parameters, &material, tau, lattice, blocks, options, tiles);
             });
+        } else {
+            throw std::invalid_argument("tiles: number type differs from that of the particles");
         }
     });
 }

@@ -32,7 +32,7 @@ COST = "64 000 particles, 2 100 steps, 1 min"
 SMALL = ["dx=0.0625", "duration=0.5"]
 
 SIDE = 0.25  # of a cube [m]
-BOX = (0.9, 1.6, 0.7)  # the container [m]
+BOX = (1.1, 1.6, 0.8)  # the container [m]
 JELLY = FixedCorotated(E=4e4, nu=0.35, density=1000.0)
 PLACES = [(-0.2, 0.25, 0.05), (0.2, 0.3, -0.1), (0.05, 0.62, 0.12), (-0.22, 0.75, -0.12)]
 PLACES += [(0.22, 0.85, 0.08), (-0.05, 1.1, 0.0), (0.2, 1.3, -0.1), (-0.22, 1.4, 0.1)]
@@ -63,7 +63,7 @@ scene = Scene(
     run=RunSettings(duration=2.0, fps=24.0),
     render=RenderSettings(
         color_by="body",
-        camera=CameraSettings(position=(1.9, 1.9, 3.1), target=(0.0, 0.62, 0.0)),
+        camera=CameraSettings(position=(2.2, 1.7, 4.0), target=(0.0, 0.78, 0.0)),
     ),
 )
 

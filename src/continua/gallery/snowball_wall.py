@@ -24,31 +24,30 @@ from continua.scene import (
 )
 
 COST = ""
-SMALL = ["dx=0.03", "duration=0.125"]
+SMALL = ["dx=0.08", "duration=0.25"]
 
-SPEED = 8.0  # [m/s]
+SPEED = 10.0  # [m/s]
 
 scene = Scene(
     title="Snowball against a wall",
-    simulation=SimulationSettings(dx=0.015, gravity=(0.0, -9.81, 0.0)),
+    simulation=SimulationSettings(dx=0.03, gravity=(0.0, -9.81, 0.0)),
     body=[
         BodySettings(
             name="snowball",
-            shape=shapes.Sphere(center=(-0.2, 0.55, 0.0), radius=0.15),
-            material=Snow(),
+            shape=shapes.Sphere(center=(-0.5, 1.3, 0.0), radius=0.4),
+            material=Snow(compression=0.02, stretch=0.004),
             velocity=(SPEED, 0.0, 0.0),
             sampling="jittered",
         )
     ],
     collider=[
-        colliders.Box(center=(0.1, 0.5, 0.0), size=(0.2, 1.0, 1.2), mode="sticky", name="wall"),
+        colliders.Box(center=(0.15, 1.1, 0.0), size=(0.3, 2.2, 2.6), mode="sticky", name="wall"),
         colliders.Plane(normal=(0.0, 1.0, 0.0), friction=0.6, name="ground"),
     ],
-    run=RunSettings(duration=0.5, fps=48.0),
+    run=RunSettings(duration=1.0, fps=24.0),
     render=RenderSettings(
-        color_by="Jp",
-        limits=(0.6, 1.4),
-        camera=CameraSettings(position=(-1.9, 0.9, 1.6), target=(-0.05, 0.42, 0.0)),
+        color_by="material",
+        camera=CameraSettings(position=(-4.6, 1.9, 3.4), target=(-0.2, 0.95, 0.0)),
     ),
 )
 

@@ -23,9 +23,9 @@ from continua.scene import (
 )
 
 COST = ""
-SMALL = ["dx=0.03", "duration=0.05"]
+SMALL = ["dx=0.08", "duration=0.125"]
 
-RADIUS, SPEED = 0.15, 5.0  # [m], [m/s]
+RADIUS, SPEED = 0.4, 8.0  # [m], [m/s]
 
 
 def ball(name: str, side: int) -> BodySettings:
@@ -33,7 +33,7 @@ def ball(name: str, side: int) -> BodySettings:
     return BodySettings(
         name=name,
         shape=shapes.Sphere(center=(1.2 * side * RADIUS, 0.25 * side * RADIUS, 0.0), radius=RADIUS),
-        material=Snow(),
+        material=Snow(compression=0.02, stretch=0.004),
         velocity=(-side * SPEED, 0.0, 0.0),
         sampling="jittered",
     )
@@ -41,12 +41,12 @@ def ball(name: str, side: int) -> BodySettings:
 
 scene = Scene(
     title="Two snowballs",
-    simulation=SimulationSettings(dx=0.0125, gravity=(0.0, 0.0, 0.0)),
+    simulation=SimulationSettings(dx=0.033, gravity=(0.0, 0.0, 0.0)),
     body=[ball("from the left", -1), ball("from the right", 1)],
-    run=RunSettings(duration=0.25, fps=96.0),
+    run=RunSettings(duration=0.5, fps=48.0),
     render=RenderSettings(
         color_by="body",
-        camera=CameraSettings(position=(0.5, 0.5, 1.6), target=(0.0, 0.0, 0.0)),
+        camera=CameraSettings(position=(1.6, 1.8, 5.0), target=(0.0, 0.0, 0.0)),
     ),
 )
 

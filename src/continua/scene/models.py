@@ -35,24 +35,34 @@ class SimulationSettings(Settings):
     """Grid, time stepping and transfer; the arguments of `continua.Simulation`."""
 
     dx: Positive = Field(description="grid spacing [m]")
-    gravity: Vector = Field(default=(0.0, -9.81, 0.0), description="gravity [m/s^2]; two numbers make the scene 2D, three make it 3D"
+    gravity: Vector = Field(
+        default=(0.0, -9.81, 0.0),
+        description="gravity [m/s^2]; two numbers make the scene 2D, three make it 3D",
     )
-    precision: Literal["single", "double"] = Field(default="double", description="number format of all particle and grid data"
+    precision: Literal["single", "double"] = Field(
+        default="double", description="number format of all particle and grid data"
     )
     transfer: AnyTransfer = Field(
         default_factory=lambda: APIC(), description="how particles and grid exchange momentum"
     )
-    kernel: Literal["linear", "quadratic", "cubic"] = Field(default="quadratic", description="B-spline of the transfer"
+    kernel: Literal["linear", "quadratic", "cubic"] = Field(
+        default="quadratic", description="B-spline of the transfer"
     )
-    stress_transfer: Literal["gradient", "mls"] = Field(default="gradient", description="how stress becomes nodal force"
+    stress_transfer: Literal["gradient", "mls"] = Field(
+        default="gradient", description="how stress becomes nodal force"
     )
-    deformation: Literal["safe", "exponential"] = Field(default="safe", description="how the deformation gradient follows the velocity gradient"
+    deformation: Literal["safe", "exponential"] = Field(
+        default="safe", description="how the deformation gradient follows the velocity gradient"
     )
-    dt: Positive | None = Field(default=None, description="fixed time step [s]; left out: chosen at every step")
+    dt: Positive | None = Field(
+        default=None, description="fixed time step [s]; left out: chosen at every step"
+    )
     force_dt: bool = Field(default=False, description="use dt even where it breaks a stability bound")
     cfl: float = Field(default=0.6, gt=0, lt=1, description="cells a particle may cross in one step")
     elastic_cfl: Positive = Field(default=0.4, description="cells an elastic wave may cross in one step")
-    push_out: NonNegative | None = Field(default=0.5, description="depth [cells] beyond which particles are pushed out of colliders; null: never"
+    push_out: NonNegative | None = Field(
+        default=0.5,
+        description="depth [cells] beyond which particles are pushed out of colliders; null: never",
     )
     seed: int = Field(default=0, ge=0, description="seed of all random numbers")
 
@@ -60,14 +70,19 @@ class SimulationSettings(Settings):
 class BodySettings(Settings):
     """A piece of material: where it is, what it is made of and how it moves at the start."""
 
-    name: str | None = Field(default=None, min_length=1, description="name, unique in the scene; left out: body1, body2, ..."
+    name: str | None = Field(
+        default=None, min_length=1, description="name, unique in the scene; left out: body1, body2, ..."
     )
     shape: AnyShape = Field(description="region filled with particles")
     material: AnyMaterial = Field(description="constitutive model and its parameters")
-    velocity: VelocityLike | None = Field(default=None, description="velocity at the start [m/s]; left out: at rest")
-    particles_per_cell: int | None = Field(default=None, gt=0, description="particles per grid cell; left out: 4 in 2D, 8 in 3D"
+    velocity: VelocityLike | None = Field(
+        default=None, description="velocity at the start [m/s]; left out: at rest"
     )
-    sampling: Literal["regular", "jittered", "poisson"] = Field(default="regular", description="how particles fill the shape"
+    particles_per_cell: int | None = Field(
+        default=None, gt=0, description="particles per grid cell; left out: 4 in 2D, 8 in 3D"
+    )
+    sampling: Literal["regular", "jittered", "poisson"] = Field(
+        default="regular", description="how particles fill the shape"
     )
 
 
@@ -96,14 +111,17 @@ class CameraSettings(Settings):
 class RenderSettings(Settings):
     """How `continua render` looks at the scene."""
 
-    color_by: str = Field(default="speed",
+    color_by: str = Field(
+        default="speed",
         min_length=1,
         description='what gives the colour: "speed", "body", "material" or a field such as "J"',
     )
-    limits: tuple[Finite, Finite] | None = Field(default=None, description="values at the two ends of the colour scale; left out: those of the run"
+    limits: tuple[Finite, Finite] | None = Field(
+        default=None, description="values at the two ends of the colour scale; left out: those of the run"
     )
     size: tuple[PixelCount, PixelCount] = Field(default=(1280, 720), description="width and height [pixels]")
-    camera: CameraSettings | None = Field(default=None, description="where a 3D scene is seen from; left out: so that all of the run is in view"
+    camera: CameraSettings | None = Field(
+        default=None, description="where a 3D scene is seen from; left out: so that all of the run is in view"
     )
 
 

@@ -1,0 +1,107 @@
+"""MkDocs hook: fills the reference pages from the code, so that they cannot go stale.
+
+A line `<!-- generated: NAME -->` in a page is replaced by what the function of that name below returns.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from continua.scene import catalogue
+from continua.scene.schema import allowed_tags, at, choices, expected
+
+PLACE = re.compile(r"^<!-- generated: ([\w-]+) -->$", re.MULTILINE)
+IMAGES = Path(__file__).resolve().parent / "images"
+
+# Heading, where the table is in a scene file, and how it is written there.
+TABLES = [
+    ("Top level", (), ""),
+    ("`[simulation]`", ("simulation",), ""),
+    ("`[[body]]`", ("body", 0), ""),
+    ("Shapes", ("body", 0, "shape"), "`shape` of bodies and emitters; one of these tables:"),
+    ("Materials", ("body", 0, "material"), "`material` of bodies and emitters; one of these tables:"),
+    ("Velocities", ("body", 0, "velocity"), "`velocity` of bodies: a list of numbers, or one of these tables:"),
+    ("Transfers", ("simulation", "transfer"), "`transfer` of the simulation: a name (`\"apic\"` if left out), or one of these tables:"),
+    ("`[[collider]]`", ("collider", 0), "Every collider is one of these kinds:"),
+    ("Motions", ("collider", 0, "motion"), "`motion` of colliders; one of these tables:"),
+    ("`[[boundary]]`", ("boundary", 0), "Every boundary is one of these kinds:"),
+    ("`[[emitter]]`", ("emitter", 0), ""),
+    ("`[run]`", ("run",), ""),
+    ("`[render]`", ("render",), ""),
+    ("`[render.camera]`", ("render", "camera"), ""),
+]
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Called by MkDocs for every page."""
+    return PLACE.sub(lambda found: PAGES[found[1]](), markdown)
+
+
+def scene_keys() -> str:
+    """Every key of a scene file: allowed values, default, meaning."""
+    return "\n\n".join(section(heading, place, words) for heading, place, words in TABLES)
+
+
+def section(heading: str, place: tuple[str | int, ...], words: str) -> str:
+    """One heading and the table below it, or one table for each `type`."""
+    kinds = [choice for schema in at(place, None) for choice in choices(schema) if "properties" in choice]
+    parts = [f"## {heading}", words]
+    for kind in kinds:
+        tag = kind["properties"].get("type", {}).get("const")
+        if tag is not None and len(allowed_tags(at(place, None))) > 1:
+            parts.append(f"### `type = \"{tag}\"` {{ #{slug(heading)}-{tag} }}")
+        if place:
+            parts.append(" ".join(kind.get("description", "").split()))
+        parts.append(key_table(kind))
+    return "\n\n".join(part for part in parts if part)
+
+
+def key_table(schema: dict[str, Any]) -> str:
+    """Markdown table of the keys of one TOML table."""
+    rows = ["| key | value | default | meaning |", "|---|---|---|---|"]
+    required = schema.get("required", [])
+    for name, entry in schema["properties"].items():
+        if name == "type":
+            continue
+        shown = entry.get("default") not in (None, "")
+        default = "required" if name in required else f"`{json.dumps(entry['default'])}`" if shown else ""
+        cells = [f"`{name}`", expected([entry]), default, entry.get("description", "")]
+        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(rows) if len(rows) > 2 else "No further keys."
+
+
+def slug(heading: str) -> str:
+    """`[[collider]]` -> collider."""
+    return re.sub(r"\W+", "-", heading).strip("-").lower()
+
+
+def gallery() -> str:
+    """Every gallery scene: picture, docstring, cost, small version."""
+    return "\n\n".join(gallery_entry(name) for name in catalogue.names())
+
+
+def gallery_entry(name: str) -> str:
+    """One scene of the gallery page."""
+    source = catalogue.path(name).read_text(encoding="utf-8")
+    text = ast.get_docstring(ast.parse(source)) or ""
+    first, _, rest = text.partition("\n")
+    parts = [f"## {name}", f"**{first}**"]
+    if (IMAGES / f"{name}.png").exists():
+        parts.append(f"![{first}](images/{name}.png)")
+    parts += [rest.strip(), f"Cost: {catalogue.cost(name)}.", f"    continua run {name} --film"]
+    listing = f"```python\n{source}```"
+    parts.append(f'??? note "The scene"\n\n{indented(listing)}')
+    return "\n\n".join(parts)
+
+
+def indented(text: str) -> str:
+    """Four spaces before every line that is not empty."""
+    return "\n".join(f"    {line}" if line else "" for line in text.splitlines())
+
+
+PAGES: dict[str, Callable[[], str]] = {"scene-keys": scene_keys, "gallery": gallery}

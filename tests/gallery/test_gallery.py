@@ -1,0 +1,50 @@
+"""Every gallery scene documents itself, runs in its small version, and meets the numbers it promises."""
+
+from __future__ import annotations
+
+import ast
+import math
+import runpy
+from typing import Any
+
+import pytest
+
+from continua.scene import catalogue, load_scene
+
+NAMES = catalogue.names()
+
+
+def module(name: str) -> dict[str, Any]:
+    return runpy.run_path(str(catalogue.path(name)))
+
+
+def test_the_gallery_is_complete() -> None:
+    promised = {"bar", "incline", "jello-cubes", "sandcastle-wheel", "snowball", "snowball-wall", "snowballs"}
+    assert promised | {"spinning-disc"} <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_scene_documents_itself(name: str) -> None:
+    """A docstring that says what to look at, a cost, a small version and a check."""
+    tree = ast.parse(catalogue.path(name).read_text(encoding="utf-8"))
+    text = ast.get_docstring(tree) or ""
+    assert len(text.splitlines()[0]) < 100 and text.splitlines()[0].endswith(".")
+    assert "What to look at" in text and "particles" in text and "steps" in text
+    content = module(name)
+    assert "particles" in content["COST"] and content["COST"] == catalogue.cost(name)
+    assert isinstance(content["SMALL"], list) and all("=" in override for override in content["SMALL"])
+    assert callable(content["check"]) and content["check"].__doc__
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_small_scene_meets_its_promise(name: str) -> None:
+    """The small version runs through the same loop as `continua run`, and the scene's own check passes."""
+    content = module(name)
+    scene = load_scene(name, content["SMALL"])
+    sim = scene.build()
+    assert sim.particles > 100 and not sim.warnings
+    start = sim.diagnostics()
+    sim.run(frames=scene.run.frames, fps=scene.run.fps)
+    assert sim.time == pytest.approx(scene.run.frames / scene.run.fps)
+    numbers = content["check"](sim, start)
+    assert numbers and all(math.isfinite(value) for value in numbers.values())

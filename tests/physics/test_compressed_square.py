@@ -1,0 +1,80 @@
+"""How much energy transfers leave in an elastic square that was compressed and let go, and in a periodic wave."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import continua as ct
+from continua.transfers import FLIP
+
+RUBBER = ct.materials.NeoHookean(1e3, 0.3, 1.0)
+H = 1 / 24
+
+
+def lattice(side: int, spacing: float) -> np.ndarray:
+    g = (np.arange(side) + 0.5) * spacing
+    return np.stack(np.meshgrid(g, g, indexing="ij"), axis=-1).reshape(-1, 2)
+
+
+def energy(sim: ct.Simulation, body: ct.Body) -> float:
+    """Strain energy of the particles and kinetic energy of the grid after P2G."""
+    sim.integrator.sort([body])
+    nodes = sim.integrator._scatter("probe", [body], [None], 0.0, momentum=True, stress=False).reshape(-1, 4)
+    nodes = nodes[nodes[:, 3] > 0]
+    kinetic = 0.5 * ((nodes[:, :2] ** 2).sum(axis=1) / nodes[:, 3]).sum()
+    return float(kinetic + body.energy_density() @ body.volume)
+
+
+def square(transfer, dt: float = 1e-4, steps: int = 1000) -> list[float]:
+    """Side 0.4, 20 x 20 particles, scaled to 0.9: E / E0 at four times up to steps * dt."""
+    sim = ct.Simulation(H, (0, 0), transfer=transfer, dt=dt, force_dt=True)
+    points = 0.5 + 0.9 * (lattice(20, 0.02) - 0.2)
+    body = sim.add(ct.shapes.Points(points, volumes=np.full(400, 4e-4)), RUBBER)
+    body.F = 0.9 * np.eye(2)
+    start, kept = energy(sim, body), []
+    for _ in range(4):
+        for _ in range(steps // 4):
+            sim.step()
+        kept.append(energy(sim, body) / start)
+    return kept
+
+
+EXPECTED = {
+    "pic": (0.001, 0.0, 0.0, 0.0),
+    "flip95": (0.42, 0.22, 0.12, 0.06),
+    "flip99": (0.61, 0.42, 0.27, 0.19),
+    "flip": (0.72, 0.58, 0.43, 0.34),
+    "apic": (0.57, 0.42, 0.32, 0.23),
+}
+SCHEMES = {"flip95": FLIP(0.95), "flip99": FLIP(0.99)}
+
+
+@pytest.mark.parametrize("scheme", EXPECTED)
+def test_energy_of_a_compressed_square(scheme: str) -> None:
+    kept = square(SCHEMES.get(scheme, scheme))
+    assert kept == pytest.approx(EXPECTED[scheme], abs=0.02)
+    for other, values in EXPECTED.items():  # the gate tells every scheme from every other
+        assert other == scheme or kept != pytest.approx(values, abs=0.02)
+
+
+@pytest.mark.parametrize("scheme", ["pic", "apic"])
+def test_large_steps_stay_stable(scheme: str) -> None:
+    """dt = 8e-4 is 0.7 h / c: twice the default bound, still below the limit."""
+    assert max(square(scheme, 8e-4, 120)) <= 1.13
+
+
+@pytest.mark.parametrize(
+    ("scheme", "expected"), [("pic", 0.0), ("flip99", 0.709), ("apic", 0.780), ("flip", 1.002)]
+)
+def test_energy_of_a_periodic_wave(scheme: str, expected: float) -> None:
+    """A body that fills a periodic box, v = (sin 2 pi x, sin 2 pi y), 0.2 s."""
+    sim = ct.Simulation(H, (0, 0), transfer=SCHEMES.get(scheme, scheme), dt=1e-4)
+    for axis in (0, 1):
+        sim.add(ct.boundaries.Periodic(axis, 0.0, 1.0))
+    points = ct.shapes.Points(lattice(48, 1 / 48), volumes=np.full(48**2, 1 / 48**2))
+    body = sim.add(points, RUBBER, velocity=lambda x: np.sin(2 * np.pi * x))
+    start = energy(sim, body)
+    for _ in range(2000):
+        sim.step()
+    assert energy(sim, body) / start == pytest.approx(expected, abs=0.02)

@@ -1,0 +1,108 @@
+"""Snowballs: on the ground, against a wall, against each other (2D, radius 0.15 m, 716 particles)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pytest
+
+import continua as ct
+
+RADIUS, H = 0.15, 0.02
+
+
+@dataclass
+class Landing:
+    height: float  # over the diameter
+    width: float
+    compaction: float  # smallest Jp
+    smallest_dt: float
+    depth: float  # of the deepest particle [cells]
+
+
+@cache
+def drop(speed: float = 5.0, hardening: float = 10.0, precision: str = "double") -> Landing:
+    """The ball just touches the sticky floor, 0.3 s."""
+    sim = ct.Simulation(H, (0, -9.81), precision=precision)
+    ball = ct.shapes.Sphere((0, RADIUS), RADIUS)
+    body = sim.add(ball, ct.materials.Snow(hardening=hardening), velocity=(0, -speed))
+    assert len(body) == 716
+    sim.add(ct.colliders.Plane((0, 1), mode="sticky"))
+    smallest, depth, end = 1.0, 0.0, 0.3
+    while sim.time < end - 1e-12:
+        sim.step(end - sim.time)
+        if sim.bound.name == "elastic":
+            smallest = min(smallest, sim.dt)
+        depth = min(depth, float(body.x[:, 1].min()))
+    width, height = np.ptp(body.x, axis=0) / (2 * RADIUS)
+    return Landing(height, width, float(body.state["Jp"].min()), smallest, depth / H)
+
+
+def test_snowball_on_the_ground() -> None:
+    """References: height 0.747, width 1.125, min Jp 0.58, min dt 3.8e-5; soft: 0.362, 3.0e-4; 10 m/s: 0.652, 1.069."""
+    hard, soft, fast = drop(), drop(hardening=0.0), drop(10.0)
+    assert hard.height == pytest.approx(0.747, rel=0.1)
+    assert soft.height == pytest.approx(0.362, rel=0.1)
+    assert fast.height == pytest.approx(0.652, rel=0.1)
+    assert hard.width == pytest.approx(1.125, rel=0.1) and fast.width == pytest.approx(1.069, rel=0.1)
+    assert hard.height > fast.height > soft.height  # hardening is what keeps the ball up
+    assert hard.compaction == pytest.approx(0.58, rel=0.1) and fast.compaction == pytest.approx(0.51, rel=0.1)
+    assert soft.smallest_dt == pytest.approx(3.0e-4, rel=0.1) and 2e-5 < hard.smallest_dt < 6e-5
+    assert min(hard.depth, soft.depth, fast.depth) >= -0.5 - 1e-9
+
+
+def test_single_precision_tells_the_same_story() -> None:
+    assert drop(precision="single").height == pytest.approx(drop().height, rel=0.02)
+
+
+def thrown(mode: str) -> tuple[ct.Simulation, ct.Body, np.ndarray]:
+    """At 5 m/s against a wall, no gravity, 0.1 s; also what the ball's momentum was at the start."""
+    sim = ct.Simulation(H, (0, 0))
+    ball = ct.shapes.Sphere((-RADIUS - H / 2, 0), RADIUS)
+    body = sim.add(ball, ct.materials.Snow(), velocity=(5, 0))
+    sim.add(ct.colliders.Plane((-1, 0), mode=mode))
+    start = body.mass @ body.v
+    while sim.time < 0.1 - 1e-12:
+        sim.step(0.1 - sim.time)
+    return sim, body, start
+
+
+def test_snowball_sticks_to_a_wall() -> None:
+    sim, body, start = thrown("sticky")
+    gap = -body.x[:, 0]
+    layer = gap < H
+    speed = np.linalg.norm(body.v, axis=1)
+    assert layer.sum() > 30 and speed[layer].max() < 1e-3 * 5
+    assert gap.min() >= -0.5 * H
+    change = body.mass @ body.v - start
+    assert np.abs(change - sim.impulses[0, :2]).max() <= 1e-10 * np.abs(start).max()
+    bounced = thrown("separate")[1]
+    assert (-bounced.x[:, 0]).min() > -0.5 * H
+    assert np.linalg.norm(bounced.v, axis=1)[-bounced.x[:, 0] < H].max(initial=1.0) > 1e-3 * 5
+
+
+def collide(transfer: str) -> tuple[float, float, np.ndarray]:
+    """Two balls, opposite velocities, offset by half a radius: momentum, change of spin, energies."""
+    sim = ct.Simulation(H, (0, 0), transfer=transfer)
+    for side in (-1, 1):
+        ball = ct.shapes.Sphere((side * (RADIUS + H / 2), side * RADIUS / 4), RADIUS)
+        sim.add(ball, ct.materials.Snow(), velocity=(-5 * side, 0))
+    first = sim.diagnostics()
+    energies = [first["total"]]
+    while sim.time < 0.06:
+        sim.step()
+        energies.append(sim.diagnostics()["total"])
+    last = sim.diagnostics()
+    momentum = max(abs(last["momentum_x"]), abs(last["momentum_y"])) / (5 * last["mass"])
+    return momentum, abs(last["angular_z"] / first["angular_z"] - 1), np.array(energies) / energies[0]
+
+
+def test_two_snowballs_keep_momentum_and_lose_energy() -> None:
+    momentum, spin, energy = collide("apic")
+    assert momentum <= 1e-11
+    assert spin <= 1e-9
+    assert np.diff(energy).max() <= 1e-12
+    assert energy[-1] < 0.5
+    assert collide("pic")[1] > 1e-3  # PIC fails the gate on spin
