@@ -56,7 +56,7 @@ def section(heading: str, place: tuple[str | int, ...], words: str) -> str:
         if tag is not None and len(allowed_tags(at(place, None))) > 1:
             parts.append(f"### `type = \"{tag}\"` {{ #{slug(heading)}-{tag} }}")
         if place:
-            parts.append(" ".join(kind.get("description", "").split()))
+            parts.append(sentence(kind.get("description", "")))
         parts.append(key_table(kind))
     return "\n\n".join(part for part in parts if part)
 
@@ -73,6 +73,12 @@ def key_table(schema: dict[str, Any]) -> str:
         cells = [f"`{name}`", expected([entry]), default, entry.get("description", "")]
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(rows) if len(rows) > 2 else "No further keys."
+
+
+def sentence(text: str) -> str:
+    """With a capital letter and a full stop."""
+    text = " ".join(text.split())
+    return text[:1].upper() + text[1:] + ("" if text.endswith(".") or not text else ".")
 
 
 def slug(heading: str) -> str:
@@ -99,9 +105,23 @@ def gallery_entry(name: str) -> str:
     return "\n\n".join(parts)
 
 
+def commands() -> str:
+    """The help of every command."""
+    from typer.testing import CliRunner
+
+    from continua.cli.app import app
+
+    parts = []
+    for command in app.registered_commands:
+        name = command.name or getattr(command.callback, "__name__", "")
+        shown = CliRunner().invoke(app, [name, "--help"], prog_name="continua", env={"COLUMNS": "110"})
+        parts.append(f"## continua {name}\n\n```text\n{shown.stdout.strip()}\n```")
+    return "\n\n".join(parts)
+
+
 def indented(text: str) -> str:
     """Four spaces before every line that is not empty."""
     return "\n".join(f"    {line}" if line else "" for line in text.splitlines())
 
 
-PAGES: dict[str, Callable[[], str]] = {"scene-keys": scene_keys, "gallery": gallery}
+PAGES: dict[str, Callable[[], str]] = {"scene-keys": scene_keys, "gallery": gallery, "commands": commands}

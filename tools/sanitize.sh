@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Build the core with sanitizers into build/sanitize and run the fast tests against it.
 set -euo pipefail
-python=$(realpath "$1")
 cd "$(dirname "$0")/.."
+python=$PWD/$1  # relative to the project
 folder=build/sanitize
-cmake="$("$python" -c 'import shutil; print(shutil.which("cmake") or "cmake")')"
-"$cmake" -S . -B "$folder" -DCONTINUA_SANITIZE=ON -DPython_EXECUTABLE="$python" > /dev/null
-"$cmake" --build "$folder" --parallel 2
+export PATH="$(dirname "$python"):$PATH"
+cmake -S . -B "$folder" -DCONTINUA_SANITIZE=ON -DPython_EXECUTABLE="$python" > /dev/null
+cmake --build "$folder" --parallel 2
 package=$folder/package
 rm -rf "$package" && mkdir -p "$package"
 cp -r src/continua "$package/continua"
@@ -14,7 +14,6 @@ rm -f "$package"/continua/_core*.so
 cp "$folder"/_core*.so "$package/continua/"
 export LD_PRELOAD="$(gcc -print-file-name=libasan.so):$(gcc -print-file-name=libstdc++.so)"
 export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
-export CONTINUA_CORE_ONLY=1
 exec "$python" -I -c "
 import sys
 sys.path.insert(0, '$package')

@@ -202,6 +202,8 @@ class Simulation:
         v, gradient = evaluate(velocity, points)
         body = Body(name, material, self.dimension, self.dtype)
         body.append(points, v, gradient if self.transfer.affine else 0 * gradient, volumes)
+        if self._integrator is not None:
+            self._wrap(body.x)
         self.bodies.append(body)
         return body
 
@@ -209,6 +211,8 @@ class Simulation:
         self._check_dimension(f"the {collider.kind} collider", collider.dimension)
         collider.name = self._new_name(collider.name, collider.kind, self._names())
         self.colliders.append(collider)
+        if len(self.impulses):  # added during the run: the others keep what they gave
+            self.impulses = np.insert(self.impulses, len(self.colliders) - 1, 0.0, axis=0)
         if collider.thickness() < 2 * self.dx:
             self._warn(
                 f'collider "{collider.name}" is {collider.thickness():.3g} m thick, less than 2 dx = '
@@ -272,15 +276,18 @@ class Simulation:
                 exponential=self.deformation == "exponential",
                 push_out=self.push_out,
             )
-            self._wrap_bodies()
+            for body in self.bodies:
+                self._wrap(body.x)
         return self._integrator
 
-    def _wrap_bodies(self) -> None:
+    def _wrap(self, x: NDArray) -> NDArray:
+        """Positions x (N, d) [m] inside the periodic axes, changed in place."""
         for boundary in self.boundaries:
             if isinstance(boundary, Periodic):
-                for body in self.bodies:
-                    x = body.arrays.x[boundary.axis, : len(body)]
-                    x[:] = boundary.lower + (x - boundary.lower) % (boundary.upper - boundary.lower)
+                column, length = x[:, boundary.axis], boundary.upper - boundary.lower
+                column[:] = boundary.lower + (column - boundary.lower) % length
+                column[column >= boundary.upper] = boundary.lower  # rounding
+        return x
 
     @property
     def obstacles(self) -> list[Collider | FixedVelocity]:
@@ -335,7 +342,7 @@ class Simulation:
 
     def _emit(self, dt: float) -> None:
         for emitter, body, spacing in self.emitters:
-            x = emitter.released(self.time, self.time + dt, spacing)
+            x = self._wrap(emitter.released(self.time, self.time + dt, spacing))
             v = np.tile(np.array(emitter.velocity), (len(x), 1))
             volume = np.full(len(x), spacing**self.dimension)
             body.append(x, v, np.zeros((len(x), self.dimension, self.dimension)), volume)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sampling import directions, norm, random_F, rotations, slope, with_stretches
+from material_samples import directions, norm, random_F, rotations, slope, with_stretches
 
 from continua import _core
 from continua.materials import FixedCorotated, Snow

@@ -162,3 +162,18 @@ def test_a_block_at_rest_weighs_what_it_weighs() -> None:
     weight = float(body.mass.sum()) * 10.0
     assert sim.impulses[0, 1] == pytest.approx(weight, rel=0.01)
     assert sim.diagnostics()["momentum_y"] == pytest.approx(sim.impulses[0, 1] - weight, abs=1e-10 * weight)
+
+
+def test_a_collider_added_during_the_run_leaves_the_impulses_of_the_others() -> None:
+    sim = ct.Simulation(0.05, (0, -10.0))
+    sim.add(ct.shapes.Box((0, 0.1), (0.2, 0.2)), ct.materials.FixedCorotated(1e5))
+    sim.add(ct.colliders.Plane((0, 1)))
+    sim.add(ct.boundaries.FixedVelocity((-0.2, 0.1), (0.0, 1.0), (0.1, None)))
+    for _ in range(50):
+        sim.step()
+    before = sim.impulses.copy()
+    assert before[0, 1] > 0 and before[1, 0] > 0
+    sim.add(ct.colliders.Plane((1, 0), (-2, 0)))
+    assert np.array_equal(sim.impulses[[0, 2]], before) and not sim.impulses[1].any()
+    sim.step()
+    assert sim.impulses[0, 1] >= before[0, 1] and not sim.impulses[1].any()

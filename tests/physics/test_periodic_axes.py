@@ -100,3 +100,20 @@ def test_blocks_touch_across_the_seam() -> None:
     assert left.v[:, 0].mean() > 0.3 and right.v[:, 0].mean() < -0.3
     assert abs(sim.diagnostics()["momentum_x"] - start) <= 1e-12 * left.mass.sum()
     assert left.x[:, 0].min() >= 0 and right.x[:, 0].max() < 16 * H
+
+
+def test_bodies_and_streams_outside_the_period_enter_it() -> None:
+    """Material placed one period further, also during the run, and emitted there, moves undisturbed inside."""
+    sim = ct.Simulation(H, (0, 0), dt=1e-3)
+    sim.add(ct.boundaries.Periodic(0, 0.0, 16 * H))
+    early = sim.add(ct.shapes.Box((-0.5, 0), (0.2, 0.2)), JELLY, velocity=(1, 0))
+    flow = sim.add(ct.Emitter(ct.shapes.Box((16 * H + 0.1, 1.0), (0.1, 0.2)), JELLY, (1, 0)))
+    sim.step()
+    late = sim.add(ct.shapes.Box((16 * H + 0.3, -1.0), (0.2, 0.2)), JELLY, velocity=(1, 0))
+    for _ in range(100):
+        sim.step()
+    for body in (early, flow, late):
+        assert body.x[:, 0].min() >= 0 and body.x[:, 0].max() < 16 * H
+        assert np.abs(body.v - (1, 0)).max() <= 1e-12 and np.abs(body.F - np.eye(2)).max() <= 1e-12
+    assert early.x[:, 0].mean() == pytest.approx(-0.5 + 16 * H + sim.time)
+    assert late.x[:, 0].mean() == pytest.approx(0.3 + 0.1)

@@ -138,6 +138,25 @@ def test_reference_slopes_are_derivatives(kernel: str) -> None:
     assert np.abs(numeric - spline_slope(r, "quadratic" if kernel == "cubic" else "cubic")).max() > 0.1
 
 
+@pytest.mark.parametrize(
+    ("kernel", "always", "never"), [("linear", 1, 2), ("quadratic", 2, 3), ("cubic", 3, 4)]
+)
+def test_coupling_range(kernel: str, always: float, never: float) -> None:
+    """Two particles share a node if closer than degree cells, and never if farther than degree + 1."""
+    rng = np.random.default_rng(6)
+    shared = {"near": [], "far": []}
+    for _ in range(100):
+        x = rng.uniform(0, 1, size=(1, 2)) * H
+        for name, gap in (("near", always - 1e-6), ("far", never + 1e-6)):
+            alone, other = (GridDriver(p, H, kernel=kernel) for p in (x, x + [gap * H, 0]))
+            touched = [
+                {tuple(np.round(n / H).astype(int)) for n in g.nodes[g.scatter()[0] > 0]}
+                for g in (alone, other)
+            ]
+            shared[name].append(bool(touched[0] & touched[1]))
+    assert all(shared["near"]) and not any(shared["far"])
+
+
 # ---- conservation ----
 
 

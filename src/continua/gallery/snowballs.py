@@ -46,7 +46,7 @@ scene = Scene(
     run=RunSettings(duration=0.5, fps=48.0),
     render=RenderSettings(
         color_by="body",
-        camera=CameraSettings(position=(1.6, 1.8, 5.0), target=(0.0, 0.0, 0.0)),
+        camera=CameraSettings(position=(2.0, 2.2, 7.0), target=(0.0, 0.0, 0.0)),
     ),
 )
 
