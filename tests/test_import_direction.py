@@ -15,7 +15,7 @@ LEVELS = [
     {"materials", "transfers", "grid"},
     {"bodies", "contact"},
     {"integrators", "io", "summary", "timestep"},
-    {"simulation", "running", "diagnostics", "testing"},
+    {"simulation", "running", "diagnostics", "instability", "testing"},
     {"scene", "render", "benchmark"},
     {"gallery"},
     {"cli", "__main__"},

@@ -9,7 +9,8 @@ def test_a_snow_particle_takes_at_most_260_bytes_in_single_precision() -> None:
     sim = ct.Simulation(0.02, precision="single")
     body = sim.add(ct.shapes.Box((0, 0.2, 0), (0.4, 0.4, 0.4)), ct.materials.Snow())
     sim.step()
-    sorting = sum(a.nbytes for name, a in sim.integrator.workspace.arrays.items() if name.startswith(("order", "slots")))
+    buffers = sim.integrator.workspace.arrays
+    sorting = sum(a.nbytes for name, a in buffers.items() if name.startswith(("order", "slots")))
     assert (body.arrays.nbytes + body.next_arrays.nbytes + sorting) / len(body) <= 260
 
 

@@ -38,7 +38,9 @@ def test_library_agrees(plain: dict, gravity: tuple[float, ...], steps: int) -> 
 
     sim = ct.Simulation(dx, gravity, dt=dt, push_out=None)
     body = sim.add(
-        ct.shapes.Box((lower + upper) / 2, upper - lower), MATERIAL, velocity=ct.velocities.Affine(linear, shear)
+        ct.shapes.Box((lower + upper) / 2, upper - lower),
+        MATERIAL,
+        velocity=ct.velocities.Affine(linear, shear),
     )
     body.F = stretch
     sim.add(ct.colliders.Plane((0.0, 1.0, 0.0)[:d]))

@@ -16,12 +16,12 @@ from continua.bodies.points import Body
 from continua.bodies.velocity import Affine, Rigid, evaluate
 from continua.contact.boundaries import FixedVelocity, Periodic
 from continua.contact.colliders import Collider
-from continua.errors import InstabilityError, SetupError
+from continua.errors import SetupError
 from continua.geometry.base import Shape
 from continua.geometry.sampling import sample
 from continua.grid.blocks import SIDE, Lattice
+from continua.instability import runaway, unstable
 from continua.integrators import StepResult, SymplecticEuler
-from continua.integrators.symplectic import BadParticle
 from continua.materials.base import Material
 from continua.summary import BodySummary, Progress, Summary
 from continua.timestep import Bound, check_fixed, fit_to, stability_bounds, strictest
@@ -307,7 +307,7 @@ class Simulation:
         elif self._first_dt is None:
             self._first_dt = bound.dt
         elif bound.dt < COLLAPSE * self._first_dt:
-            raise self._runaway(bound)
+            raise runaway(self, bound)
         return Bound(fit_to(remaining, bound.dt), bound.name, bound.body)
 
     def step(self, remaining: float = float("inf")) -> float:
@@ -316,15 +316,15 @@ class Simulation:
         integrator, bodies = self.integrator, [b for b in self.bodies if len(b)]
         if bodies:
             if bad := integrator.sort(bodies, by_cell=self.steps % CELL_SORT == 0):
-                raise self._unstable(bad, bound)
+                raise unstable(self, bad, bound)
             result = integrator.advance(bodies, self.obstacles, bound.dt, self.time, self.gravity)
             while result.max_strain > MAX_STRAIN and not self.force_dt and result.bad is None:
                 bound = Bound(bound.dt / 2, "strain")
                 if self._first_dt is not None and bound.dt < COLLAPSE * self._first_dt:
-                    raise self._runaway(bound)
+                    raise runaway(self, bound)
                 result = integrator.advance(bodies, self.obstacles, bound.dt, self.time, self.gravity)
             if result.bad is not None:
-                raise self._unstable(result.bad, bound)
+                raise unstable(self, result.bad, bound)
             self._accept(bodies, result)
         self._emit(bound.dt)
         self.time += bound.dt
@@ -346,32 +346,6 @@ class Simulation:
             v = np.tile(np.array(emitter.velocity), (len(x), 1))
             volume = np.full(len(x), spacing**self.dimension)
             body.append(x, v, np.zeros((len(x), self.dimension, self.dimension)), volume)
-
-    def _unstable(self, bad: BadParticle, bound: Bound) -> InstabilityError:
-        a, i = bad.body.arrays, bad.index
-        F = np.array2string(a.F[:, i].reshape(self.dimension, -1), precision=4, separator=", ").replace(
-            "\n", ""
-        )
-        x = ", ".join(f"{value:.5g}" for value in a.x[:, i])
-        return InstabilityError(
-            f'particle {a.ids[i]} of body "{bad.body.name}" ({bad.body.material.label}) is no longer finite or left '
-            f"the grid at step {self.steps + 1}, t = {self.time:.6g} s: before the step it was at ({x}) m with F = {F}, "
-            f"dt = {bound.dt:.4g} s set by {bound}; lower elastic_cfl or cfl, use a smaller dx, or check the material"
-        )
-
-    def _runaway(self, bound: Bound) -> InstabilityError:
-        body = max((b for b in self.bodies if len(b)), key=lambda b: b.max_speed)
-        a = body.arrays
-        i = int(np.argmax((a.v[:, : len(body)] ** 2).sum(axis=0)))
-        F = np.array2string(a.F[:, i].reshape(self.dimension, -1), precision=4, separator=", ").replace(
-            "\n", ""
-        )
-        x = ", ".join(f"{value:.5g}" for value in a.x[:, i])
-        return InstabilityError(
-            f'particles run away at step {self.steps + 1}, t = {self.time:.6g} s: particle {a.ids[i]} of body "{body.name}" '
-            f"({body.material.label}) at ({x}) m moves at {body.max_speed:.4g} m/s with F = {F}, and dt would have to shrink "
-            f"to {bound.dt:.3g} s ({bound}); lower elastic_cfl, use a smaller dx, or check the material and initial state"
-        )
 
     # ---- looking ---------------------------------------------------------------------------------------------
 

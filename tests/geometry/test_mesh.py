@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import trimesh
-from continua._core import mesh_signed_distance, poisson_disk
 
+from continua._core import mesh_signed_distance, poisson_disk
 from continua.errors import GeometryError
 from continua.geometry import sample, shapes
 from continua.geometry.mesh import sample_distance

@@ -117,3 +117,18 @@ def test_bodies_and_streams_outside_the_period_enter_it() -> None:
         assert np.abs(body.v - (1, 0)).max() <= 1e-12 and np.abs(body.F - np.eye(2)).max() <= 1e-12
     assert early.x[:, 0].mean() == pytest.approx(-0.5 + 16 * H + sim.time)
     assert late.x[:, 0].mean() == pytest.approx(0.3 + 0.1)
+
+
+def test_a_collider_across_the_seam_acts_on_both_sides() -> None:
+    def blocked(center: float) -> np.ndarray:
+        sim = ct.Simulation(0.05, gravity=(0, 0))
+        sim.add(ct.boundaries.Periodic(0, 0.0, 0.8))
+        sim.add(ct.colliders.Sphere((center, 0.0), 0.2))
+        body = sim.add(ct.shapes.Box((0.4, 0.4), (0.8, 0.2)), ct.materials.NeoHookean(), velocity=(0, -2))
+        sim.run(duration=0.12, fps=10)
+        x = body.fields()["x"]
+        return np.sort((x[:, 0] - center) % 0.8 + 1j * x[:, 1])
+
+    # The same obstacle in the middle and on the seam: the picture is only shifted by half a period.
+    middle, seam = blocked(0.4), blocked(0.0)
+    assert np.abs(middle - seam).max() < 1e-6

@@ -66,6 +66,11 @@ class FixedVelocity:
         return len(self.lower)
 
     @property
+    def bounded(self) -> bool:
+        """Regions have images on periodic axes."""
+        return True
+
+    @property
     def samples(self) -> None:
         """Boxes need no lattice."""
         return None

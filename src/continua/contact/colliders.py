@@ -54,6 +54,11 @@ class Collider:
         """2 or 3."""
         raise NotImplementedError
 
+    @property
+    def bounded(self) -> bool:
+        """Whether the solid is of finite size, so that it has images on periodic axes."""
+        return not self.inverted and self.kind != "plane"
+
     def thickness(self) -> float:
         """Width of the solid where it is thinnest [m]; infinite for planes and containers."""
         return float("inf")

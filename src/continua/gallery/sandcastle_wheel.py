@@ -79,7 +79,7 @@ scene = Scene(
         BodySettings(
             name="castle",
             shape=castle(),
-            material=Snow(E=1e6, nu=0.3, density=1600.0, compression=0.02, stretch=0.006, hardening=5.0),
+            material=Snow(E=1e6, nu=0.3, density=1600.0, compression=0.02, stretch=0.006, hardening=2.0),
             sampling="poisson",
         )
     ],
@@ -103,7 +103,7 @@ scene = Scene(
     render=RenderSettings(
         color_by="Jp",
         limits=(0.8, 1.4),
-        camera=CameraSettings(position=(1.3, 1.2, 2.6), target=(0.0, 0.15, 0.0)),
+        camera=CameraSettings(position=(1.1, 1.05, 2.3), target=(0.0, 0.17, 0.0)),
     ),
 )
 

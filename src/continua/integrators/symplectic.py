@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,8 +14,8 @@ from numpy.typing import NDArray
 
 from continua import _core
 from continua.bodies.points import Body
-from continua.grid.blocks import BlockGrid, BlockOrder, Lattice, Workspace, sort_particles
-from continua.materials.base import NativeMaterial, from_components
+from continua.grid.blocks import SIDE, BlockGrid, BlockOrder, Lattice, Workspace, sort_particles
+from continua.materials.base import from_components
 from continua.materials.python import PythonMaterial
 from continua.transfers import Transfer
 
@@ -26,6 +27,8 @@ class Obstacle(Protocol):
 
     @property
     def samples(self) -> tuple[NDArray, NDArray, float] | None: ...
+    @property
+    def bounded(self) -> bool: ...
     def row(self, t: float) -> NDArray[np.float64]: ...
 
 
@@ -177,15 +180,36 @@ class SymplecticEuler:
         if old is not None:
             _core.momentum_to_velocity(old, self.lattice.dimension, [0.0] * self.lattice.dimension)
 
+    def _obstacle_table(
+        self, obstacles: Sequence[Obstacle], t: float
+    ) -> tuple[NDArray[np.float64], list[tuple[NDArray, NDArray, float] | None], list[int]]:
+        """Rows for the core, their lattices, and the obstacle each row belongs to.
+
+        On periodic axes every bounded obstacle also acts through its images one period away.
+        """
+        rows, samples, owners = [], [], []
+        length = SIDE * self.lattice.dx * self.lattice.period
+        for number, obstacle in enumerate(obstacles):
+            row = obstacle.row(t)
+            shifts = [(0, s, -s) if s and obstacle.bounded else (0,) for s in length]
+            for shift in itertools.product(*shifts):
+                image = row.copy()
+                image[4 : 4 + len(shift)] += shift
+                rows.append(image)
+                samples.append(obstacle.samples)
+                owners.append(number)
+        return np.array(rows), samples, owners
+
     def _contact(self, nodes: NDArray, obstacles: Sequence[Obstacle], t: float) -> NDArray[np.float64]:
-        impulses = np.zeros((len(obstacles), 3))
+        total = np.zeros((len(obstacles), 3))
         if obstacles:
-            table = np.array([o.row(t) for o in obstacles])
-            samples = [o.samples for o in obstacles]
+            table, samples, owners = self._obstacle_table(obstacles, t)
+            impulses = np.zeros((len(table), 3))
             _core.resolve_nodes(
                 nodes, self.grid.keys, self.lattice, self.lattice.dimension, table, samples, impulses
             )
-        return impulses
+            np.add.at(total, owners, impulses)
+        return total
 
     def _change(self, nodes: NDArray, old: NDArray) -> NDArray:
         change = self.workspace.get("change", nodes.shape, nodes.dtype)
@@ -242,10 +266,9 @@ class SymplecticEuler:
         self, bodies: Sequence[Body], obstacles: Sequence[Obstacle], dt: float, t: float, result: StepResult
     ) -> None:
         assert self.push_out is not None
-        table = np.array([o.row(t) for o in obstacles])
-        samples = [o.samples for o in obstacles]
+        table, samples, owners = self._obstacle_table(obstacles, t)
         for number, body in enumerate(bodies):
-            impulses = np.zeros((len(obstacles), 3))
+            impulses = np.zeros((len(table), 3))
             _core.push_out(
                 particles=body.next_arrays,
                 order=self._orders[number],
@@ -257,9 +280,4 @@ class SymplecticEuler:
                 samples=samples,
                 impulses=impulses,
             )
-            result.impulses = result.impulses + impulses
-
-
-def native(body: Body) -> bool:
-    """Whether the body's material runs in the core."""
-    return isinstance(body.material, NativeMaterial)
+            np.add.at(result.impulses, owners, impulses)
