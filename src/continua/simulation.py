@@ -10,7 +10,6 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from continua import _core
 from continua.bodies.emitter import Emitter
 from continua.bodies.points import Body
 from continua.bodies.velocity import Affine, Rigid, evaluate
@@ -23,7 +22,7 @@ from continua.grid.blocks import SIDE, Lattice
 from continua.instability import runaway, unstable
 from continua.integrators import StepResult, SymplecticEuler
 from continua.materials.base import Material
-from continua.summary import BodySummary, Progress, Summary
+from continua.summary import Progress, Summary, summarise
 from continua.timestep import Bound, check_fixed, fit_to, stability_bounds, strictest
 from continua.transfers import Transfer, as_transfer
 
@@ -111,6 +110,11 @@ class Simulation:
     def dimension(self) -> int:
         """2 or 3."""
         return len(self.gravity)
+
+    @property
+    def degree(self) -> int:
+        """Degree of the B-splines."""
+        return DEGREES[self.kernel]
 
     @property
     def dtype(self) -> type[np.floating]:
@@ -270,7 +274,7 @@ class Simulation:
                     period[boundary.axis] = self._period(boundary)
             self._integrator = SymplecticEuler(
                 Lattice(self.dx, origin, period),
-                DEGREES[self.kernel],
+                self.degree,
                 self.transfer,
                 mls=self.stress_transfer == "mls",
                 exponential=self.deformation == "exponential",
@@ -360,37 +364,7 @@ class Simulation:
 
     def summary(self) -> Summary:
         """What there is and what a step will cost, before running."""
-        bodies = [
-            BodySummary(
-                b.name, b.material.label, len(b), float(b.mass.sum(dtype=np.float64)), b.max_wave_speed
-            )
-            for b in self.bodies
-        ]
-        bounds = stability_bounds(self.bodies, self.dx, self.cfl, self.elastic_cfl)
-        bound = strictest(bounds) if bounds else Bound(1e-3, "none")
-        if self.fixed_dt is not None:
-            bound = Bound(self.fixed_dt, "fixed")
-        return Summary(
-            dimension=self.dimension,
-            dx=self.dx,
-            bodies=bodies,
-            particles=self.particles,
-            mass=sum(b.mass for b in bodies),
-            wave_speed=max((b.wave_speed for b in bodies), default=0.0),
-            expected_dt=bound.dt,
-            dt_bound=str(bound),
-            memory=self._memory(),
-            warnings=list(self.warnings),
-        )
-
-    def _memory(self) -> int:
-        """Particle arrays, sorting, and a grid of about one block per full block of particles and its rim."""
-        arrays = sum(b.arrays.nbytes + b.next_arrays.nbytes + 8 * b.arrays.capacity for b in self.bodies)
-        if self._integrator is not None and self.steps:
-            return arrays + self._integrator.workspace.nbytes
-        blocks = 3 * self.particles / (2**self.dimension * SIDE**self.dimension) + 8
-        tile = _core.tile_nodes(self.dimension, DEGREES[self.kernel])
-        return int(arrays + blocks * (SIDE**self.dimension + tile) * 4 * np.dtype(self.dtype).itemsize)
+        return summarise(self)
 
     # ---- saving and running ----------------------------------------------------------------------------------
 

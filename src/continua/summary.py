@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from continua import _core
+from continua.grid.blocks import CHANNELS, SIDE
+from continua.timestep import Bound, stability_bounds, strictest
+
+if TYPE_CHECKING:
+    from continua.simulation import Simulation
 
 
 @dataclass(frozen=True)
@@ -47,3 +57,38 @@ class Progress:
     particle_steps_per_second: float
     eta: float
     seconds: float
+
+
+def summarise(sim: Simulation) -> Summary:
+    """See `Simulation.summary`."""
+    bodies = [
+        BodySummary(b.name, b.material.label, len(b), float(b.mass.sum(dtype=np.float64)), b.max_wave_speed)
+        for b in sim.bodies
+    ]
+    bounds = stability_bounds(sim.bodies, sim.dx, sim.cfl, sim.elastic_cfl)
+    bound = strictest(bounds) if bounds else Bound(1e-3, "none")
+    if sim.fixed_dt is not None:
+        bound = Bound(sim.fixed_dt, "fixed")
+    return Summary(
+        dimension=sim.dimension,
+        dx=sim.dx,
+        bodies=bodies,
+        particles=sim.particles,
+        mass=sum(b.mass for b in bodies),
+        wave_speed=max((b.wave_speed for b in bodies), default=0.0),
+        expected_dt=bound.dt,
+        dt_bound=str(bound),
+        memory=_memory(sim),
+        warnings=list(sim.warnings),
+    )
+
+
+def _memory(sim: Simulation) -> int:
+    """Particle arrays, sorting, and a grid of about three blocks per full block of particles (its rim included)."""
+    arrays = sum(b.arrays.nbytes + b.next_arrays.nbytes + 8 * b.arrays.capacity for b in sim.bodies)
+    if sim.steps:
+        return arrays + sim.integrator.workspace.nbytes
+    nodes = SIDE**sim.dimension
+    blocks = 3 * sim.particles / (2**sim.dimension * nodes) + 8
+    tile = _core.tile_nodes(sim.dimension, sim.degree)
+    return int(arrays + blocks * (nodes + tile) * CHANNELS * np.dtype(sim.dtype).itemsize)
