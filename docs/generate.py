@@ -25,8 +25,16 @@ TABLES = [
     ("`[[body]]`", ("body", 0), ""),
     ("Shapes", ("body", 0, "shape"), "`shape` of bodies and emitters; one of these tables:"),
     ("Materials", ("body", 0, "material"), "`material` of bodies and emitters; one of these tables:"),
-    ("Velocities", ("body", 0, "velocity"), "`velocity` of bodies: a list of numbers, or one of these tables:"),
-    ("Transfers", ("simulation", "transfer"), "`transfer` of the simulation: a name (`\"apic\"` if left out), or one of these tables:"),
+    (
+        "Velocities",
+        ("body", 0, "velocity"),
+        "`velocity` of bodies: a list of numbers, or one of these tables:",
+    ),
+    (
+        "Transfers",
+        ("simulation", "transfer"),
+        '`transfer` of the simulation: a name (`"apic"` if left out), or one of these tables:',
+    ),
     ("`[[collider]]`", ("collider", 0), "Every collider is one of these kinds:"),
     ("Motions", ("collider", 0, "motion"), "`motion` of colliders; one of these tables:"),
     ("`[[boundary]]`", ("boundary", 0), "Every boundary is one of these kinds:"),
@@ -54,7 +62,7 @@ def section(heading: str, place: tuple[str | int, ...], words: str) -> str:
     for kind in kinds:
         tag = kind["properties"].get("type", {}).get("const")
         if tag is not None and len(allowed_tags(at(place, None))) > 1:
-            parts.append(f"### `type = \"{tag}\"` {{ #{slug(heading)}-{tag} }}")
+            parts.append(f'### `type = "{tag}"` {{ #{slug(heading)}-{tag} }}')
         if place:
             parts.append(sentence(kind.get("description", "")))
         parts.append(key_table(kind))

@@ -52,7 +52,7 @@ def kirchhoff(F, mu, lam):
 
 
 def step(p, dx, dt, gravity, mu, lam):
-    """Advance the particles by one time step dt [s]; the ground is the half space below 0 of axis 1, without friction."""
+    """Advance the particles by one time step dt [s]; below 0 of axis 1 is the ground, without friction."""
     nodes, w, dw, r = stencil(p.x, dx)
     d = p.x.shape[1]
     active, index = np.unique(nodes.reshape(-1, d), axis=0, return_inverse=True)
@@ -83,8 +83,8 @@ def box(lower, upper, dx, density):
     axes = [np.arange(low + dx / 4, high, dx / 2) for low, high in zip(lower, upper)]
     x = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
     n, d = x.shape
-    volume = np.full(n, (dx / 2) ** d)
-    return Particles(x, np.zeros((n, d)), np.zeros((n, d, d)), np.tile(np.eye(d), (n, 1, 1)), density * volume, volume)
+    V, rest = np.full(n, (dx / 2) ** d), np.zeros((n, d, d))
+    return Particles(x, np.zeros((n, d)), rest, rest + np.eye(d), density * V, V)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ template <class Model, class T, int d, class Function>
 void for_particles(const Inputs<T>& in, Function&& f) {
     auto at = [&]<class V>(int64_t i) {
         Mat<V, d> F;
-        V p[Model::parameters.size() + 1], z[Model::states.size() + 1];
+        V p[Model::parameters.size() + 1] = {}, z[Model::states.size() + 1] = {};
         for (int k = 0; k < d * d; ++k) F.a[k] = load<V>(in.F + k * in.n + i);
         for (size_t k = 0; k < Model::parameters.size(); ++k) p[k] = load<V>(in.p + k * in.n + i);
         for (size_t k = 0; k < Model::states.size(); ++k) z[k] = load<V>(in.z + k * in.n + i);

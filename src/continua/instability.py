@@ -42,7 +42,7 @@ def runaway(sim: Simulation, bound: Bound) -> InstabilityError:
     x, F = _particle(body, index)
     return InstabilityError(
         f"particles run away at step {sim.steps + 1}, t = {sim.time:.6g} s: particle {body.ids[index]} of body "
-        f'"{body.name}" ({body.material.label}) at ({x}) m moves at {body.max_speed:.4g} m/s with F = {F}, and dt would '
-        f"have to shrink to {bound.dt:.3g} s ({bound}); lower elastic_cfl, use a smaller dx, or check the material and "
-        f"the initial state"
+        f'"{body.name}" ({body.material.label}) at ({x}) m moves at {body.max_speed:.4g} m/s with F = {F}, and dt '
+        f"would have to shrink to {bound.dt:.3g} s ({bound}); lower elastic_cfl, use a smaller dx, or check the "
+        f"material and the initial state"
     )

@@ -55,8 +55,16 @@ def changed(thing: object, **values: object) -> SimpleNamespace:
         (lambda a: {"tiles": np.asfortranarray(a["tiles"])}, "tiles"),
         (lambda a: {"particles": changed(a["particles"], v=np.zeros((2, 4)))}, r"particles\.v"),
         (lambda a: {"particles": changed(a["particles"], count=10**6)}, r"particles\.count"),
-        (lambda a: {"parameters": changed(a["parameters"], values=np.zeros(1), rows=np.zeros(1, np.int32))}, "param"),
-        (lambda a: {"parameters": changed(a["parameters"], rows=np.array([3, 0], np.int32))}, r"parameters\.rows"),
+        (
+            lambda a: {
+                "parameters": changed(a["parameters"], values=np.zeros(1), rows=np.zeros(1, np.int32))
+            },
+            "param",
+        ),
+        (
+            lambda a: {"parameters": changed(a["parameters"], rows=np.array([3, 0], np.int32))},
+            r"parameters\.rows",
+        ),
         (lambda a: {"lattice": changed(a["lattice"], dx=-1.0)}, r"lattice\.dx"),
         (lambda a: {"order": changed(a["order"], offsets=a["order"].offsets[::-1].copy())}, "order"),
         (lambda a: {"order": changed(a["order"], order=a["order"].order + 1)}, "order"),
@@ -72,8 +80,18 @@ def test_gather_refuses_to_write_over_its_input() -> None:
     sim, a = ready()
     body, integrator = sim.bodies[0], sim.integrator
     nodes = np.zeros(integrator.grid.node_shape())
-    shared = {k: a[k] for k in ("particles", "parameters", "material", "lattice", "order", "dimension", "degree", "dt")}
-    options = {"mls": False, "affine": True, "flip": 0.0, "exponential": False, "change": None, "velocity": nodes}
+    shared = {
+        k: a[k]
+        for k in ("particles", "parameters", "material", "lattice", "order", "dimension", "degree", "dt")
+    }
+    options = {
+        "mls": False,
+        "affine": True,
+        "flip": 0.0,
+        "exponential": False,
+        "change": None,
+        "velocity": nodes,
+    }
     with pytest.raises(ValueError, match="out"):
         _core.gather(out=body.arrays, reach=integrator.grid.reach[0], **shared, **options)
     with pytest.raises(ValueError, match="reach"):

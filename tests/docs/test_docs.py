@@ -64,7 +64,9 @@ def test_every_command_is_documented(pages: dict) -> None:
 
 
 def test_sources_cited_in_the_code_have_an_entry() -> None:
-    entries = set(re.findall(r"^\*\*(\w+)\*\*", (DOCS / "references.md").read_text(encoding="utf-8"), re.MULTILINE))
+    entries = set(
+        re.findall(r"^\*\*(\w+)\*\*", (DOCS / "references.md").read_text(encoding="utf-8"), re.MULTILINE)
+    )
     for folder, pattern in (("src", "*.py"), ("core", "*.hpp"), ("docs", "*.md")):
         for file in (ROOT / folder).rglob(pattern):
             text = file.read_text(encoding="utf-8")

@@ -37,15 +37,14 @@ BLOCK = (0.4, 0.3)  # [m]
 
 def slope(name: str, x: float, friction: float) -> colliders.Box:
     """A box whose middle is at height 0, turned downhill to the right; a motion that stands still turns it."""
-    turned = Keyframes(
-        times=[0.0, 1.0], positions=[(0.0, 0.0)] * 2, angles=[-ANGLE, -ANGLE], center=(x, 0.0)
-    )
+    turned = Keyframes(times=[0.0, 1.0], positions=[(0.0, 0.0)] * 2, angles=[-ANGLE, -ANGLE], center=(x, 0.0))
     return colliders.Box((x, 0.0), (LENGTH, THICKNESS), friction=friction, motion=turned, name=name)
 
 
 def block(name: str, x: float) -> BodySettings:
     """A block that lies on the slope at x, near its upper end."""
-    center = np.array([x, 0.0]) + (THICKNESS + BLOCK[1]) / 2 * NORMAL - 0.33 * LENGTH * ALONG
+    place = np.array([x, 0.0]) + (THICKNESS + BLOCK[1]) / 2 * NORMAL - 0.33 * LENGTH * ALONG
+    center = (float(place[0]), float(place[1]))
     shape = shapes.Rotated(shapes.Box(center, BLOCK), -ANGLE, center=center)
     return BodySettings(name=name, shape=shape, material=FixedCorotated(E=1e6, nu=0.3, density=1000.0))
 

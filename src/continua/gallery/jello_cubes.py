@@ -29,7 +29,7 @@ from continua.scene import (
 )
 
 COST = "64 000 particles, 2 100 steps, 1 min"
-SMALL = ["dx=0.0625", "duration=0.5"]
+SMALL = ["dx=0.0625", "duration=1.5"]
 
 SIDE = 0.25  # of a cube [m]
 BOX = (1.1, 1.6, 0.8)  # the container [m]
@@ -56,14 +56,12 @@ scene = Scene(
     simulation=SimulationSettings(dx=0.025, gravity=(0.0, -9.81, 0.0)),
     body=[cube(number) for number in range(len(PLACES))],
     collider=[
-        colliders.Box(
-            center=(0.0, BOX[1] / 2, 0.0), size=BOX, inverted=True, friction=0.2, name="container"
-        )
+        colliders.Box(center=(0.0, BOX[1] / 2, 0.0), size=BOX, inverted=True, friction=0.2, name="container")
     ],
     run=RunSettings(duration=2.0, fps=24.0),
     render=RenderSettings(
         color_by="body",
-        camera=CameraSettings(position=(2.2, 1.7, 4.0), target=(0.0, 0.78, 0.0)),
+        camera=CameraSettings(position=(2.0, 1.6, 3.6), target=(0.0, 0.72, 0.0)),
     ),
 )
 

@@ -29,7 +29,7 @@ from continua.scene import (
 )
 
 COST = ""
-SMALL = ["dx=0.04", "duration=0.5"]
+SMALL = ["dx=0.05", "duration=0.4", "precision=double"]
 
 PADDLES, HUB, TIP, WIDTH, DEPTH = 6, 0.11, 0.30, 0.07, 0.5  # number, radii, paddle and axle length [m]
 START, TRAVEL, TIME = (-0.85, 0.33, 0.0), 1.7, 1.5  # centre at the start [m], way [m], duration [s]
@@ -74,7 +74,7 @@ VERTICES, FACES = wheel()
 
 scene = Scene(
     title="Paddle wheel through a sandcastle",
-    simulation=SimulationSettings(dx=0.02, gravity=(0.0, -9.81, 0.0)),
+    simulation=SimulationSettings(dx=0.02, gravity=(0.0, -9.81, 0.0), precision="single"),
     body=[
         BodySettings(
             name="castle",
@@ -117,5 +117,5 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     weight = now["mass"] * sim.gravity * sim.time
     error = float(np.abs(gained - weight - sim.impulses.sum(axis=0)).max() / np.abs(weight).max())
     assert max(depths) < 0.6, f"sand is {max(depths):.2f} cells deep in a collider"
-    assert error < 1e-9, f"momentum balance is off by {error:.1e}"
+    assert error < (1e-9 if sim.precision == "double" else 1e-3), f"momentum balance is off by {error:.1e}"
     return {"depth_cells": max(depths), "moved": now["center_x"] - start["center_x"], "momentum_error": error}

@@ -8,8 +8,6 @@ What to look at: colours tell the balls apart. The parts that hit each other are
 parts that miss shear off and fly on.
 """
 
-import numpy as np
-
 from continua import Simulation
 from continua.geometry import shapes
 from continua.materials import Snow
@@ -23,7 +21,7 @@ from continua.scene import (
 )
 
 COST = ""
-SMALL = ["dx=0.08", "duration=0.125"]
+SMALL = ["dx=0.08", "duration=0.1", "precision=double"]
 
 RADIUS, SPEED = 0.4, 8.0  # [m], [m/s]
 
@@ -41,12 +39,12 @@ def ball(name: str, side: int) -> BodySettings:
 
 scene = Scene(
     title="Two snowballs",
-    simulation=SimulationSettings(dx=0.033, gravity=(0.0, 0.0, 0.0)),
+    simulation=SimulationSettings(dx=0.033, gravity=(0.0, 0.0, 0.0), precision="single"),
     body=[ball("from the left", -1), ball("from the right", 1)],
-    run=RunSettings(duration=0.5, fps=48.0),
+    run=RunSettings(duration=0.3125, fps=48.0),
     render=RenderSettings(
         color_by="body",
-        camera=CameraSettings(position=(2.0, 2.2, 7.0), target=(0.0, 0.0, 0.0)),
+        camera=CameraSettings(position=(1.9, 1.7, 6.0), target=(0.0, 0.0, 0.0)),
     ),
 )
 
@@ -58,7 +56,8 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     momentum = max(abs(now[f"momentum_{a}"] - start[f"momentum_{a}"]) for a in "xyz") / one_ball
     angular = max(abs(now[f"angular_{a}"] - start[f"angular_{a}"]) for a in "xyz") / abs(start["angular_z"])
     loss = 1 - now["total"] / start["total"]
-    assert momentum < 1e-11, f"momentum changed by {momentum:.1e}"
-    assert angular < 1e-9, f"angular momentum changed by {angular:.1e}"
+    double = sim.precision == "double"
+    assert momentum < (1e-11 if double else 1e-3), f"momentum changed by {momentum:.1e}"
+    assert angular < (1e-9 if double else 1e-3), f"angular momentum changed by {angular:.1e}"
     assert loss > 0.1, f"only {loss:.1%} of the energy was lost"
     return {"momentum_change": momentum, "angular_change": angular, "energy_lost": loss}

