@@ -12,7 +12,7 @@ a whole then obeys the law of friction is the test.
 What to look at: colours show the speed. The left block goes down evenly and does not tip over, the right one only
 sinks a little under its own weight.
 
-2 400 particles, 3 600 steps; on two cores a few seconds.
+2 400 particles, 3 500 steps; on two cores a few seconds.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ from continua.geometry import shapes
 from continua.materials import FixedCorotated
 from continua.scene import BodySettings, RenderSettings, RunSettings, Scene, SimulationSettings
 
-COST = "2 400 particles, 3 600 steps, 5 s"
+COST = "2 400 particles, 3 500 steps, 4 s"
 SMALL = ["dx=0.05"]
 
 ANGLE = 30.0  # [degrees]

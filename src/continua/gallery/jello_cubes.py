@@ -9,7 +9,7 @@ What to look at: cubes land on an edge, wobble and find a face to rest on, corne
 lower ones, and all cubes are cubes again when they come to rest. The box is one collider turned inside out
 (`inverted=True`).
 
-64 000 particles, 2 100 steps; on two cores about a minute.
+64 000 particles, 1 600 steps; on two cores about a minute.
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ from continua.scene import (
     SimulationSettings,
 )
 
-COST = "64 000 particles, 2 100 steps, 1 min"
+COST = "64 000 particles, 1 600 steps, 1 min"
 SMALL = ["dx=0.0625", "duration=1.5"]
 
 SIDE = 0.25  # of a cube [m]

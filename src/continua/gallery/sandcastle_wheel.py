@@ -10,6 +10,8 @@ Moist sand is the snow model (J15 section 3.2) with the density of sand, a small
 hardening: it stands as a tower, but a push turns it into loose heaps.
 
 What to look at: paddles bite into the wall, lift sand and throw it ahead; what they leave behind is a field of ruins.
+
+59 000 particles, 11 000 steps; on two cores about 3 minutes.
 """
 
 import numpy as np
@@ -28,7 +30,7 @@ from continua.scene import (
     SimulationSettings,
 )
 
-COST = ""
+COST = "59 000 particles, 11 000 steps, 3 min"
 SMALL = ["dx=0.05", "duration=0.4", "precision=double"]
 
 PADDLES, HUB, TIP, WIDTH, DEPTH = 6, 0.11, 0.30, 0.07, 0.5  # number, radii, paddle and axle length [m]

@@ -12,6 +12,8 @@ lattice would break along its own planes.
 What to look at: a dome remains in the middle, with a ring of loose snow around it. Try
 `--set body.material.hardening=0` (a flat cake), `--set body.material.stretch=0.02` (wet snow, nothing breaks) or
 `--set render.color_by=Jp` (what was compacted and what was torn).
+
+98 000 particles, 19 000 steps; on two cores about 5 minutes.
 """
 
 import numpy as np
@@ -29,14 +31,14 @@ from continua.scene import (
     SimulationSettings,
 )
 
-COST = "98 000 particles, 48 frames"
+COST = "98 000 particles, 19 000 steps, 5 min"
 SMALL = ["dx=0.1", "duration=0.125", "precision=double", "body.material.stretch=0.001"]
 
 RADIUS = 0.5  # [m]
 
 scene = Scene(
     title="Snowball on the ground",
-    simulation=SimulationSettings(dx=0.035, gravity=(0.0, -9.81, 0.0), precision="single"),
+    simulation=SimulationSettings(dx=0.035, gravity=(0.0, -9.81, 0.0), precision="single", elastic_cfl=0.6),
     body=[
         BodySettings(
             name="snowball",
@@ -49,7 +51,7 @@ scene = Scene(
     collider=[colliders.Plane(normal=(0.0, 1.0, 0.0), friction=0.5, name="ground")],
     run=RunSettings(duration=2.0, fps=24.0),
     render=RenderSettings(
-        color_by="material", camera=CameraSettings(position=(2.5, 1.5, 3.5), target=(0.0, 0.25, 0.0))
+        color_by="material", camera=CameraSettings(position=(2.9, 1.8, 4.1), target=(0.0, 0.2, 0.0))
     ),
 )
 

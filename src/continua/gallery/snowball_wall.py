@@ -3,9 +3,11 @@
 The wall is a sticky collider: grid nodes inside it take its velocity, so the snow in contact stops at once, is
 compacted and becomes hard. The rest of the ball piles up behind this plate, and its rim breaks off and falls.
 
-What to look at: colours show the plastic volume ratio Jp; blue snow has been compacted for good. The lump stays on
-the wall, loose snow rains down. Momentum is checked to the last digits: what the ball lost, the wall and the ground
-received.
+What to look at: the lump stays on the wall, loose snow rains down and collects at its foot. How much falls depends on
+how much pull the snow can bear: nothing with `--set body.material.stretch=0.006`, most of the ball with 0.004.
+What momentum the ball lost, the wall and the ground received; the check adds it up.
+
+80 000 particles, 16 000 steps; on two cores about 5 minutes.
 """
 
 import numpy as np
@@ -23,7 +25,7 @@ from continua.scene import (
     SimulationSettings,
 )
 
-COST = ""
+COST = "80 000 particles, 16 000 steps, 5 min"
 SMALL = ["dx=0.1", "duration=0.5", "precision=double"]
 
 SPEED = 10.0  # [m/s]
@@ -35,7 +37,7 @@ scene = Scene(
         BodySettings(
             name="snowball",
             shape=shapes.Sphere(center=(-0.5, 1.3, 0.0), radius=0.4),
-            material=Snow(compression=0.02, stretch=0.006),
+            material=Snow(compression=0.02, stretch=0.0042),
             velocity=(SPEED, 0.0, 0.0),
             sampling="jittered",
         )

@@ -21,7 +21,7 @@ from continua.geometry import shapes
 from continua.materials import FixedCorotated
 from continua.scene import BodySettings, RenderSettings, RunSettings, Scene, SimulationSettings
 
-COST = "3 200 particles, 2 300 steps, 3 s"
+COST = "3 200 particles, 2 300 steps, 2 s"
 SMALL = ["dx=0.025"]
 
 RADIUS = 0.2  # [m]
