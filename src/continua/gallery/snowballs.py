@@ -1,4 +1,4 @@
-"""Two snowballs collide off-centre in free space (J15 Fig. 2.3).
+"""Two snowballs collide off-centre in free space (after J15 Fig. 2.3).
 
 The balls meet at 16 m/s, half a radius off-centre. There is no gravity, so the sum of both momenta and angular momenta
 must stay what it was, however badly the balls break: the forces between particles come from symmetric stresses,
@@ -7,7 +7,7 @@ and APIC carries the spin. Energy is not kept; compacting and tearing snow uses 
 What to look at: colours tell the balls apart. The parts that hit each other are pressed into one hard lump, the
 parts that miss shear off and fly on.
 
-119 000 particles, 5 500 steps; on two cores about 2 minutes.
+119 000 particles, 4 600 steps; on two cores about 3 minutes.
 """
 
 from continua import Simulation
@@ -22,7 +22,7 @@ from continua.scene import (
     SimulationSettings,
 )
 
-COST = "119 000 particles, 5 500 steps, 2 min"
+COST = "119 000 particles, 4 600 steps, 3 min"
 SMALL = ["dx=0.08", "duration=0.1", "precision=double"]
 
 RADIUS, SPEED = 0.4, 8.0  # [m], [m/s]
