@@ -36,7 +36,7 @@ lint: $(VENV)/dev.stamp  ## style and types
 	$(BIN)/mypy
 
 docs: $(VENV)/dev.stamp  ## build the documentation, strictly
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: $(VENV)/run.stamp  ## speed of this machine
 	$(BIN)/continua bench

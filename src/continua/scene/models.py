@@ -62,7 +62,7 @@ class SimulationSettings(Settings):
     elastic_cfl: Positive = Field(default=0.4, description="cells an elastic wave may cross in one step")
     push_out: NonNegative | None = Field(
         default=0.5,
-        description="depth [cells] beyond which particles are pushed out of colliders; null: never",
+        description="depth [cells] beyond which particles are pushed out of colliders; Python only: None for never",
     )
     seed: int = Field(default=0, ge=0, description="seed of all random numbers")
 
