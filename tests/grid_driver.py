@@ -103,8 +103,8 @@ class GridDriver:
         self, dt: float = 0.0, *, momentum: bool = True, stress: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
         """Node masses (n,) and momenta (n, d), plus the stress impulse of a time dt."""
-        tau = [self.integrator._python_stress(self.body)]
-        array = self.integrator._scatter("nodes", [self.body], tau, dt, momentum=momentum, stress=stress)
+        self.body.refresh()  # tests change the stress of their materials by hand
+        array = self.integrator._scatter("nodes", [self.body], dt, momentum=momentum, stress=stress)
         flat = array.reshape(-1, 4).astype(np.float64)
         return flat[:, 3].copy(), flat[:, : self.body.dimension].copy()
 

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "../grid/blocks.hpp"
-#include "../materials/catalogue.hpp"
 #include "../transfer/particles.hpp"
 
 namespace nb = nanobind;
@@ -95,6 +94,9 @@ inline Particles<T> particles_of(nb::handle object, const std::string& name) {
     p.volume = checked<T>(object.attr("volume"), name + ".volume", {capacity});
     p.state = checked<T>(object.attr("state"), name + ".state", {states, capacity});
     p.ids = checked<int32_t>(object.attr("ids"), name + ".ids", {capacity});
+    constexpr int64_t kSym = BatchFunctions<T, d>::kSym;
+    const bool kept = length(object.attr("tau"), name + ".tau", 0) > 0;
+    p.tau = kept ? checked<T>(object.attr("tau"), name + ".tau", {kSym, capacity}) : nullptr;
     p.stride = capacity;
     p.count = nb::cast<int64_t>(object.attr("count"));
     p.states = int(states);
@@ -137,19 +139,10 @@ inline Blocks blocks_of(nb::handle object, int64_t particles) {
 }
 
 // Batch functions of the named model, or nothing for an empty name (stress given from outside).
+// Compiled once per precision, with the whole-array functions (material_arrays.hpp).
 template <class T, int d>
-inline bool batch_functions(const std::string& name, const Particles<T>& particles, const Parameters<T>& parameters,
-                            BatchFunctions<T, d>& out) {
-    if (name.empty()) return false;
-    with_model(name, [&]<class Model>() {
-        if (parameters.count != int(Model::parameters.size()))
-            throw std::invalid_argument("parameters: wrong number for material '" + name + "'");
-        if (particles.states < int(Model::states.size()))
-            throw std::invalid_argument("particles.state: too few rows for material '" + name + "'");
-        out = Batch<Model, T, d>::table();
-    });
-    return true;
-}
+bool batch_functions(const std::string& name, const Particles<T>& particles, const Parameters<T>& parameters,
+                     BatchFunctions<T, d>& out);
 
 // Call f<T, d>() for the number type of `array` and the dimension.
 template <class Function>

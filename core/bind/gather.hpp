@@ -22,6 +22,8 @@ nb::dict gather_arrays(nb::handle particles_, nb::handle out_, nb::handle parame
             const Lattice<T, d> lattice = lattice_of<T, d>(lattice_);
             BatchFunctions<T, d> material;
             const bool native = batch_functions<T, d>(material_, in, parameters, material);
+            if ((in.tau != nullptr) != (out.tau != nullptr) || (native && material.advance && !out.tau))
+                throw std::invalid_argument("out.tau: this material keeps its stress, in both sets of arrays");
             const int64_t node_blocks = length(velocity_, "velocity");
             const T* velocity = checked<T>(velocity_, "velocity", {node_blocks, kBlockNodes<d>, 4});
             const T* change =
@@ -50,6 +52,7 @@ nb::dict gather_arrays(nb::handle particles_, nb::handle out_, nb::handle parame
     nb::dict result;
     result["max_speed"] = std::sqrt(report.max_speed2);
     result["max_wave_speed"] = std::sqrt(report.max_wave_speed2);
+    result["max_viscosity"] = report.max_viscosity;
     result["max_strain"] = std::sqrt(report.max_strain2);
     result["halvings"] = report.halvings;
     result["bad"] = report.bad;

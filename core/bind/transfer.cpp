@@ -40,15 +40,15 @@ nb::dict particle_sums(nb::object particles_, nb::object lattice_, int dimension
 void bind_transfer(nb::module_& m) {
     m.def(
         "scatter",
-        [](nb::object particles, nb::object parameters, const std::string& material, nb::object tau, nb::object lattice,
+        [](nb::object particles, nb::object parameters, const std::string& material, nb::object lattice,
            nb::object order, int dimension, int degree, bool gradient, double dt, bool momentum, bool affine,
            bool stress, nb::object tiles) {
             auto* call = is_single(particles.attr("x")) ? &scatter_arrays<float> : &scatter_arrays<double>;
-            call(particles, parameters, material, tau, lattice, order, dimension, degree, gradient, dt, momentum, affine,
-                 stress, tiles);
+            call(particles, parameters, material, lattice, order, dimension, degree, gradient, dt, momentum, affine, stress,
+                 tiles);
         },
-        nb::arg("particles"), nb::arg("parameters"), nb::arg("material"), nb::arg("tau").none(), nb::arg("lattice"),
-        nb::arg("order"), nb::arg("dimension"), nb::arg("degree"), nb::arg("gradient"), nb::arg("dt"),
+        nb::arg("particles"), nb::arg("parameters"), nb::arg("material"), nb::arg("lattice"), nb::arg("order"),
+        nb::arg("dimension"), nb::arg("degree"), nb::arg("gradient"), nb::arg("dt"),
         nb::arg("momentum"), nb::arg("affine"), nb::arg("stress"), nb::arg("tiles"));
     m.def(
         "gather",

@@ -6,9 +6,9 @@
 namespace continua {
 
 template <class T>
-void scatter_arrays(nb::handle particles, nb::handle parameters, const std::string& material, nb::handle tau,
-                    nb::handle lattice, nb::handle order, int dimension, int degree, bool gradient, double dt,
-                    bool momentum, bool affine, bool stress, nb::handle tiles);
+void scatter_arrays(nb::handle particles, nb::handle parameters, const std::string& material, nb::handle lattice,
+                    nb::handle order, int dimension, int degree, bool gradient, double dt, bool momentum, bool affine,
+                    bool stress, nb::handle tiles);
 
 template <class T>
 nb::dict gather_arrays(nb::handle particles, nb::handle out, nb::handle parameters, const std::string& material,

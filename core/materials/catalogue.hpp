@@ -5,13 +5,20 @@
 #include <string>
 #include <tuple>
 
+#include "deviatoric_corotated.hpp"
 #include "fixed_corotated.hpp"
+#include "hencky.hpp"
+#include "liquid.hpp"
 #include "neo_hookean.hpp"
+#include "oldroyd_b.hpp"
+#include "quadratic_neo_hookean.hpp"
 #include "snow.hpp"
+#include "yield.hpp"
 
 namespace continua {
 
-using Catalogue = std::tuple<FixedCorotated, NeoHookean, Snow>;
+using Catalogue = std::tuple<FixedCorotated, NeoHookean, QuadraticNeoHookean, DeviatoricCorotated, Hencky, Snow, Rankine,
+                             VonMises, DruckerPrager, OldroydB, HerschelBulkley, Liquid>;
 
 // Call function.template operator()<Model>() for the model of that name.
 template <class Function>

@@ -45,8 +45,8 @@ struct FixedCorotated {
         }
         return k;
     }
-    template <class V>
-    static V modulus(const V* p, const V*) {
+    template <class V, int d>
+    static V modulus(const Mat<V, d>&, const V* p, const V*) {
         return p[1] + V(2) * p[0];
     }
 };

@@ -1,12 +1,15 @@
-// What a material model provides, and everything derived from it.
+// What a material model provides, and what follows from it for every model.
 //
 // A model is a struct with
-//   name, parameters (names, in order), states (names, in order)
-//   energy(F, p, z)          Psi per unit reference volume [Pa]
-//   piola(F, p, z)           P = dPsi/dF
-//   principal(s, p, z)       derivatives of Psi^(s) for the differential (J15 section 2.1, see Principal)
-//   modulus(p, z)            lam + 2 mu as it is now, for the wave speed
-//   flow(F, p, z)            optional: plastic projection of the trial F, updating the state z
+//   name, parameters (names, in order), states (names of history variables, in order)
+//   energy(F, p, z)                Psi per unit reference volume [Pa], +inf where F is not admissible
+//   piola(F, p, z)                 P = dPsi/dF, +inf where F is not admissible
+//   principal(s, p, z)             derivatives of Psi^(s) for the differential (see Principal)
+//   modulus(F, p, z)               stiffness lam + 2 mu as it is now, for the wave speed
+// and, where the material needs it,
+//   flow(F, motion, p, z)          plastic or viscous flow: projects the trial F, updates the history z
+//   viscosity(p)                   Newtonian viscosity eta [Pa s]: adds 2 eta J sym(grad v) to tau
+//   advance(F, motion, p, z, tau)  flow and Kirchhoff stress at once, where both share a decomposition
 // templated over V = float, double or lanes of them, and d = 2, 3. p and z are arrays of V.
 #pragma once
 
@@ -15,9 +18,43 @@
 
 #include "../math/differentials.hpp"
 #include "../math/eig.hpp"
+#include "../math/elementary.hpp"
 #include "../math/polar.hpp"
 
 namespace continua {
+
+// The step that led to a trial state.
+template <class V, int d>
+struct Motion {
+    V dt;
+    Mat<V, d> grad_v;
+};
+
+template <class Model>
+concept Flowing = requires(Mat<double, 2>& F, const Motion<double, 2>& motion, const double* p, double* z) {
+    Model::flow(F, motion, p, z);
+};
+template <class Model>
+concept Viscous = requires(const double* p) { Model::viscosity(p); };
+template <class Model>
+concept Fused = requires(Mat<double, 2>& F, const Motion<double, 2>& motion, const double* p, double* z) {
+    Model::advance(F, motion, p, z, F);
+};
+// Stress that depends on the velocity, or that falls out of the flow, is computed once and kept with the particle.
+template <class Model>
+concept KeepsStress = Viscous<Model> || Fused<Model>;
+
+template <class V>
+inline V infinity() {
+    return V(std::numeric_limits<Scalar<V>>::infinity());
+}
+// +inf in all entries where F is not admissible.
+template <class V, int d, class Mask>
+inline Mat<V, d> where_feasible(const Mask& feasible, Mat<V, d> P) {
+    if (all(feasible)) return P;
+    for (auto& e : P.a) e = select(feasible, e, infinity<V>());
+    return P;
+}
 
 // Isotropic Psi^(s): gradient g_i, Hessian h_ij and the pair coefficients
 // a_ij = (g_i - g_j)/(s_i - s_j), b_ij = (g_i + g_j)/(s_i + s_j), the latter two free of cancellation.
@@ -64,72 +101,31 @@ inline Mat<V, d> piola_differential(const Mat<V, d>& F, const Mat<V, d>& dF, con
     return times_transpose(Mat<V, d>(f.U * Q), f.V_);
 }
 
-// ---- one batch of kBatch particles, component-major: what the transfer kernels call ---------------------------
-template <class T, int d>
-struct BatchFunctions {
-    static constexpr int kSym = d * (d + 1) / 2;
-    void (*kirchhoff)(const T* F, const T* p, const T* z, T* tau) = nullptr;  // tau: 00 01 (02) 11 (12 22)
-    void (*flow)(T* F, const T* p, T* z) = nullptr;                           // null: elastic
-    void (*modulus)(const T* p, const T* z, T* out) = nullptr;
-};
+// tau += 2 eta J sym(grad v)                                      J15 section 4.2, stress 2 eta sym(grad v)
+template <class V, int d>
+inline void add_viscous_stress(const V& eta, const V& J, const Mat<V, d>& grad_v, Mat<V, d>& tau) {
+    for (int i = 0; i < d; ++i)
+        for (int j = 0; j < d; ++j) tau(i, j) += eta * J * (grad_v(i, j) + grad_v(j, i));
+}
 
-template <class Model>
-concept Plastic = requires(Mat<double, 2>& F, const double* p, double* z) { Model::flow(F, p, z); };
+// Kirchhoff stress of the state F, z while the material moves with the velocity gradient grad_v.
+template <class Model, class V, int d>
+inline Mat<V, d> kirchhoff_stress(const Mat<V, d>& F, const Mat<V, d>& grad_v, const V* p, const V* z) {
+    Mat<V, d> tau = times_transpose(Mat<V, d>(Model::piola(F, p, z)), F);
+    if constexpr (Viscous<Model>) add_viscous_stress(V(Model::viscosity(p)), determinant(F), grad_v, tau);
+    return tau;
+}
 
-template <class Model, class T, int d>
-struct Batch {
-    using V = Lanes<T>;
-    static constexpr int kParameters = int(Model::parameters.size());
-    static constexpr int kStates = int(Model::states.size());
-    static constexpr int kWidth = lanes_of<V>();
-    static_assert(kBatch % kWidth == 0);
-
-    template <int n>
-    static void read(const T* from, int lane, V* to) {
-        for (int k = 0; k < n; ++k) to[k] = load<V>(from + k * kBatch + lane);
+// Flow of the trial F, then its stress.
+template <class Model, class V, int d>
+inline void advance_model(Mat<V, d>& F, const Motion<V, d>& motion, const V* p, V* z, Mat<V, d>& tau) {
+    if constexpr (Fused<Model>) {
+        Model::advance(F, motion, p, z, tau);
+    } else {
+        if constexpr (Flowing<Model>) Model::flow(F, motion, p, z);
+        tau = times_transpose(Mat<V, d>(Model::piola(F, (const V*)p, (const V*)z)), F);
     }
-    static void kirchhoff(const T* F_, const T* p_, const T* z_, T* tau_) {
-        for (int lane = 0; lane < kBatch; lane += kWidth) {
-            Mat<V, d> F;
-            V p[kParameters], z[kStates + 1];
-            read<d * d>(F_, lane, F.a);
-            read<kParameters>(p_, lane, p);
-            read<kStates>(z_, lane, z);
-            const Mat<V, d> P = Model::piola(F, p, z);
-            int k = 0;
-            for (int i = 0; i < d; ++i)
-                for (int j = i; j < d; ++j) {
-                    V sum = P(i, 0) * F(j, 0);
-                    for (int l = 1; l < d; ++l) sum += P(i, l) * F(j, l);
-                    store(sum, tau_ + (k++) * kBatch + lane);
-                }
-        }
-    }
-    static void flow(T* F_, const T* p_, T* z_) {
-        if constexpr (Plastic<Model>) {
-            for (int lane = 0; lane < kBatch; lane += kWidth) {
-                Mat<V, d> F;
-                V p[kParameters], z[kStates + 1];
-                read<d * d>(F_, lane, F.a);
-                read<kParameters>(p_, lane, p);
-                read<kStates>(z_, lane, z);
-                Model::flow(F, p, z);
-                for (int k = 0; k < d * d; ++k) store(F.a[k], F_ + k * kBatch + lane);
-                for (int k = 0; k < kStates; ++k) store(z[k], z_ + k * kBatch + lane);
-            }
-        }
-    }
-    static void modulus(const T* p_, const T* z_, T* out) {
-        for (int lane = 0; lane < kBatch; lane += kWidth) {
-            V p[kParameters], z[kStates + 1];
-            read<kParameters>(p_, lane, p);
-            read<kStates>(z_, lane, z);
-            store(V(Model::modulus(p, z)), out + lane);
-        }
-    }
-    static constexpr BatchFunctions<T, d> table() {
-        return {&kirchhoff, Plastic<Model> ? &flow : nullptr, &modulus};
-    }
-};
+    if constexpr (Viscous<Model>) add_viscous_stress(V(Model::viscosity(p)), determinant(F), motion.grad_v, tau);
+}
 
 }  // namespace continua

@@ -17,17 +17,18 @@ struct NeoHookean {
         const auto feasible = J > V(0);
         const V log_J = log_of(select(feasible, J, V(1)));
         const V psi = V(0.5f) * p[0] * (dot(F, F) - V(d)) + (V(0.5f) * p[1] * log_J - p[0]) * log_J;
-        return select(feasible, psi, V(std::numeric_limits<Scalar<V>>::infinity()));
+        return select(feasible, psi, infinity<V>());
     }
     // P = mu F + (lam ln J - mu) F^-T
     template <class V, int d>
     static Mat<V, d> piola(const Mat<V, d>& F, const V* p, const V*) {
         const Mat<V, d> cof = cofactor(F);
         const V J = determinant(F, cof);
-        const V q = (p[1] * log_of(J) - p[0]) / J;
+        const auto feasible = J > V(0);
+        const V safe_J = select(feasible, J, V(1)), q = (p[1] * log_of(safe_J) - p[0]) / safe_J;
         Mat<V, d> P;
         for (int k = 0; k < d * d; ++k) P.a[k] = p[0] * F.a[k] + q * cof.a[k];
-        return P;
+        return where_feasible(feasible, P);
     }
     template <class V, int d>
     static Principal<V, d> principal(const Vec<V, d>& s, const V* p, const V*) {
@@ -49,8 +50,8 @@ struct NeoHookean {
         }
         return k;
     }
-    template <class V>
-    static V modulus(const V* p, const V*) {
+    template <class V, int d>
+    static V modulus(const Mat<V, d>&, const V* p, const V*) {
         return p[1] + V(2) * p[0];
     }
 };

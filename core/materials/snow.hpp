@@ -8,7 +8,7 @@ namespace continua {
 
 struct Snow {
     static constexpr std::string_view name = "snow";
-    static constexpr std::array<std::string_view, 5> parameters{"mu", "lam", "lower", "upper", "hardening"};
+    static constexpr std::array<std::string_view, 6> parameters{"mu", "lam", "lower", "upper", "hardening", "preserve"};
     static constexpr std::array<std::string_view, 1> states{"Jp"};
 
     // exp(xi (1 - Jp)), limited to a factor of 100 either way so that crushed snow keeps a usable time step.
@@ -35,13 +35,14 @@ struct Snow {
     static Principal<V, d> principal(const Vec<V, d>& s, const V* p, const V* z) {
         return FixedCorotated::principal<V, d>(s, moduli(p, z).data(), z);
     }
-    template <class V>
-    static V modulus(const V* p, const V* z) {
+    template <class V, int d>
+    static V modulus(const Mat<V, d>&, const V* p, const V* z) {
         return (p[1] + V(2) * p[0]) * hardening(p, z);
     }
-    // Clamp the stretches to [lower, upper]; what is cut off goes into the plastic volume ratio Jp.
+    // Clamp the stretches to [lower, upper]; what is cut off goes into the plastic volume ratio Jp, or, where `preserve`
+    // is set, back into the elastic part as a pure dilation, so that plastic flow keeps the volume (J15 section 6.4.1).
     template <class V, int d>
-    static void flow(Mat<V, d>& F, const V* p, V* z) {
+    static void flow(Mat<V, d>& F, const Motion<V, d>&, const V* p, V* z) {
         Svd<V, d> f = polar_svd(F);
         V trial = V(1), kept = V(1);
         auto inside = f.s[0] == f.s[0];
@@ -54,9 +55,15 @@ struct Snow {
         }
         // Elastic states are left untouched to the last bit.
         if (all(inside)) return;
+        const V ratio = trial / kept;
+        const auto preserve = p[5] > V(0) && ratio > V(0);
+        if (any(preserve)) {
+            const V dilation = exp_of(V(log_of(V(select(preserve, ratio, V(1)))) / V(d)));
+            for (int i = 0; i < d; ++i) f.s[i] *= dilation;
+        }
         const Mat<V, d> projected = compose(f.U, f.s, f.V_);
         for (int k = 0; k < d * d; ++k) F.a[k] = select(inside, F.a[k], projected.a[k]);
-        z[0] = select(inside, z[0], V(z[0] * trial / kept));
+        z[0] = select(inside || preserve, z[0], V(z[0] * ratio));
     }
 };
 

@@ -61,23 +61,6 @@ using stdx::max;
 using stdx::min;
 using stdx::sqrt;
 
-// ---- elementary functions, one call per lane -----------------------------------------------------------------
-template <class V, class Function>
-inline V per_lane(const V& x, Function function) {
-    if constexpr (is_lanes<V>)
-        return V([&](auto i) { return function(Scalar<V>(x[i])); });
-    else
-        return function(x);
-}
-template <class V>
-inline V log_of(const V& x) {
-    return per_lane(x, [](auto s) { return std::log(s); });
-}
-template <class V>
-inline V exp_of(const V& x) {
-    return per_lane(x, [](auto s) { return std::exp(s); });
-}
-
 template <class V>
 inline V load(const Scalar<V>* p) {
     if constexpr (is_lanes<V>)

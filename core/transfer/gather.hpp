@@ -19,7 +19,7 @@ struct GatherOptions {
 };
 
 struct GatherReport {
-    double max_speed2 = 0, max_wave_speed2 = 0, max_strain2 = 0;
+    double max_speed2 = 0, max_wave_speed2 = 0, max_strain2 = 0, max_viscosity = 0;  // viscosity: kinematic
     int64_t halvings = 0;
     int64_t bad = -1;  // a particle (index into the input arrays) whose new state is not finite
 
@@ -27,6 +27,7 @@ struct GatherReport {
         max_speed2 = std::max(max_speed2, o.max_speed2);
         max_wave_speed2 = std::max(max_wave_speed2, o.max_wave_speed2);
         max_strain2 = std::max(max_strain2, o.max_strain2);
+        max_viscosity = std::max(max_viscosity, o.max_viscosity);
         halvings += o.halvings;
         if (bad < 0) bad = o.bad;
     }
@@ -129,9 +130,10 @@ struct GatherBatch {
     alignas(64) T mass[kBatch], volume[kBatch], p[kMaxParameters * kBatch], z[kMaxStates * kBatch];
     // grid velocity and its change, moments [axis][component], corrections [axis][component]
     alignas(64) T u[d * kBatch], change[d * kBatch], moment[d][d * kBatch], correction[d][d * kBatch];
+    alignas(64) T grad_v[d * d * kBatch], tau[BatchFunctions<T, d>::kSym * kBatch];
     alignas(64) int32_t ids[kBatch];
     NodeSums<T, d> sums[kBatch] = {};
-    V speed2_max = V(0), strain2_max = V(0), wave2_max = V(0);
+    V speed2_max = V(0), strain2_max = V(0), wave2_max = V(0), viscosity_max = V(0);
     int halvings = 0;
 
     void fetch(const BatchIndices& batch, const Particles<T>& in, bool flip) {
@@ -178,6 +180,7 @@ struct GatherBatch {
                     if constexpr (kGradient) grad(i, a) += kappa * load<V>(correction[a] + i * kBatch + lane);
                     if constexpr (!kMoments) c = grad(i, a);
                     store(c, C + (i * d + a) * kBatch + lane);
+                    store(grad(i, a), grad_v + (i * d + a) * kBatch + lane);
                     f(i, a) = load<V>(F + (i * d + a) * kBatch + lane);
                 }
             }
@@ -217,14 +220,25 @@ struct GatherBatch {
         return finite + V(0) * speed2;
     }
 
-    // Plastic flow and the wave speed afterwards.
-    void flow(const BatchIndices& batch, const BatchFunctions<T, d>& material, const Parameters<T>& parameters) {
-        alignas(64) T stiffness[kBatch];
+    // Plastic flow, the stress where it is kept, and the speeds that limit the next step.
+    void flow(const BatchIndices& batch, const BatchFunctions<T, d>& material, const Parameters<T>& parameters, T dt) {
+        alignas(64) T out[kBatch];
         batch.fetch(parameters, p);
-        if (material.flow) material.flow(F, p, z);
-        material.modulus(p, z, stiffness);
+        if (material.advance)
+            material.advance(F, dt, grad_v, p, z, tau);
+        else if (material.flow)
+            material.flow(F, dt, grad_v, p, z);
+        material.modulus(F, p, z, out);
+        wave2_max = max(wave2_max, largest_per_density(out));
+        if (!material.viscosity) return;
+        material.viscosity(p, out);
+        viscosity_max = max(viscosity_max, largest_per_density(out));
+    }
+    V largest_per_density(const T* value) const {
+        V most = V(0);
         for (int lane = 0; lane < kBatch; lane += lanes_of<V>())
-            wave2_max = max(wave2_max, V(load<V>(stiffness + lane) * load<V>(volume + lane) / load<V>(mass + lane)));
+            most = max(most, V(load<V>(value + lane) * load<V>(volume + lane) / load<V>(mass + lane)));
+        return most;
     }
 
     void write(int64_t at, int count, const Particles<T>& out, bool affine) const {
@@ -236,6 +250,7 @@ struct GatherBatch {
         put_back(mass, count, 1, out.stride, out.mass + at);
         put_back(volume, count, 1, out.stride, out.volume + at);
         put_back(ids, count, 1, out.stride, out.ids + at);
+        if (out.tau) put_back(tau, count, BatchFunctions<T, d>::kSym, out.stride, out.tau + at);
     }
 
     int first_bad(int count) const {
@@ -295,12 +310,13 @@ GatherReport gather(const Particles<T>& in, const Particles<T>& out, const Param
                 const int j = data.first_bad(batch.count);
                 if (j >= 0) report.bad = batch.at[j];
             }
-            if (material) data.flow(batch, *material, parameters);
+            if (material) data.flow(batch, *material, parameters, options.dt);
             data.write(begin, batch.count, out, options.affine);
         }
         report.max_speed2 = double(stdx::hmax(data.speed2_max));
         report.max_strain2 = double(stdx::hmax(data.strain2_max));
         report.max_wave_speed2 = double(stdx::hmax(data.wave2_max));
+        report.max_viscosity = double(stdx::hmax(data.viscosity_max));
         report.halvings = data.halvings;
     }
     GatherReport total;

@@ -3,7 +3,7 @@
 
 #include "../grid/nodes.hpp"
 #include "../grid/sort.hpp"
-#include "../materials/model.hpp"
+#include "../materials/batch.hpp"
 #include "../math/pack.hpp"
 
 namespace continua {
@@ -15,6 +15,7 @@ inline constexpr int kMaxStates = 16;  // history variables plus per-particle pa
 template <class T>
 struct Particles {
     T *x, *v, *C, *F, *mass, *volume, *state;
+    T* tau;  // Kirchhoff stress (upper triangle) where it is kept with the particles, else null
     int32_t* ids;
     int64_t stride;
     int64_t count;

@@ -91,7 +91,7 @@ struct ScatterBatch {
     alignas(64) T mass[kBatch] = {}, volume[kBatch], p[kMaxParameters * kBatch], z[kMaxStates * kBatch];
 
     void fetch(const BatchIndices& batch, const Particles<T>& from, const Parameters<T>& parameters,
-               const BatchFunctions<T, d>* material, const T* given_tau, const ScatterOptions<T>& options) {
+               const BatchFunctions<T, d>& material, const ScatterOptions<T>& options) {
         batch.fetch(from.x, from.stride, d, x);
         if (options.momentum) {
             batch.fetch(from.mass, mass);
@@ -100,13 +100,13 @@ struct ScatterBatch {
         }
         if (!options.stress) return;
         batch.fetch(from.volume, volume);
-        if (given_tau) {
-            batch.fetch(given_tau, from.stride, kSym, tau);
+        if (from.tau) {
+            batch.fetch(from.tau, from.stride, kSym, tau);
         } else {
             batch.fetch(from.F, from.stride, d * d, F);
             batch.fetch(from.state, from.stride, from.states, z);
             batch.fetch(parameters, p);
-            material->kirchhoff(F, p, z, tau);
+            material.kirchhoff(F, p, z, tau);
         }
     }
 
@@ -144,7 +144,7 @@ struct ScatterBatch {
 };
 
 template <class T, int d>
-inline void prefetch_for_scatter(const Particles<T>& from, int64_t i, const ScatterOptions<T>& options, bool stress_given) {
+inline void prefetch_for_scatter(const Particles<T>& from, int64_t i, const ScatterOptions<T>& options) {
     prefetch<false>(from.x, from.stride, d, i);
     if (options.momentum) {
         prefetch<false>(from.v, from.stride, d, i);
@@ -153,18 +153,21 @@ inline void prefetch_for_scatter(const Particles<T>& from, int64_t i, const Scat
     }
     if (options.stress) {
         prefetch<false>(from.volume, 0, 1, i);
-        prefetch<false>(from.state, from.stride, from.states, i);
-        if (!stress_given) prefetch<false>(from.F, from.stride, d * d, i);
+        if (from.tau) {
+            prefetch<false>(from.tau, from.stride, BatchFunctions<T, d>::kSym, i);
+        } else {
+            prefetch<false>(from.state, from.stride, from.states, i);
+            prefetch<false>(from.F, from.stride, d * d, i);
+        }
     }
 }
 
 }  // namespace detail
 
-// tiles: (blocks, tile nodes, 4), overwritten. given_tau: stress computed elsewhere, or null to ask the material.
+// tiles: (blocks, tile nodes, 4), overwritten. Stress is what the particles keep, or else what the material says of F.
 template <class T, int d, int degree, bool gradient>
-void scatter(const Particles<T>& particles, const Parameters<T>& parameters, const BatchFunctions<T, d>* material,
-             const T* given_tau, const Lattice<T, d>& lattice, const Blocks& blocks, const ScatterOptions<T>& options,
-             T* tiles) {
+void scatter(const Particles<T>& particles, const Parameters<T>& parameters, const BatchFunctions<T, d>& material,
+             const Lattice<T, d>& lattice, const Blocks& blocks, const ScatterOptions<T>& options, T* tiles) {
     constexpr int64_t kTile = int64_t(kTileNodes<d, degree>) * 4;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(team(particles.count))
     for (int64_t s = 0; s < blocks.count; ++s) {
@@ -176,8 +179,8 @@ void scatter(const Particles<T>& particles, const Parameters<T>& parameters, con
         for (int64_t begin = blocks.offsets[s]; begin < blocks.offsets[s + 1]; begin += kBatch) {
             const BatchIndices batch(blocks.order, begin, blocks.offsets[s + 1]);
             if (begin + kAhead < particles.count)
-                detail::prefetch_for_scatter<T, d>(particles, blocks.order[begin + kAhead], options, given_tau);
-            data.fetch(batch, particles, parameters, material, given_tau, options);
+                detail::prefetch_for_scatter<T, d>(particles, blocks.order[begin + kAhead], options);
+            data.fetch(batch, particles, parameters, material, options);
             stencils.compute(data.x, lattice, block);
             data.template polynomials<degree, gradient>(stencils, lattice, options, polynomial);
             stencils.for_packs(batch.count, [&]<int G>(int j) {

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from continua.bodies.points import Body
 from continua.errors import TimeStepError
 
+VISCOUS = 0.25  # largest dt times kinematic viscosity, in cells squared
+
 
 @dataclass(frozen=True)
 class Bound:
@@ -22,13 +24,16 @@ class Bound:
 
 
 def stability_bounds(bodies: Sequence[Body], dx: float, cfl: float, elastic_cfl: float) -> list[Bound]:
-    """CFL: a particle crosses at most `cfl` cells; elastic: a wave crosses at most `elastic_cfl` cells."""
+    """CFL: a particle crosses at most `cfl` cells; elastic: a wave crosses at most `elastic_cfl` cells;
+    viscous: momentum diffuses over at most a fraction of a cell."""
     bounds = []
     for body in bodies:
         if body.max_speed > 0:
             bounds.append(Bound(cfl * dx / body.max_speed, "cfl", body.name))
         if body.max_wave_speed > 0:
             bounds.append(Bound(elastic_cfl * dx / body.max_wave_speed, "elastic", body.name))
+        if body.max_viscosity > 0:
+            bounds.append(Bound(VISCOUS * dx**2 / body.max_viscosity, "viscous", body.name))
     return bounds
 
 
@@ -41,7 +46,7 @@ def check_fixed(dt: float, bounds: Sequence[Bound], materials: dict[str, str]) -
     """Refuse a fixed dt that breaks a bound."""
     worst = strictest(bounds)
     if dt > worst.dt * (1 + 1e-12):
-        what = "elastic waves" if worst.name == "elastic" else "particles"
+        what = {"elastic": "elastic waves", "viscous": "momentum"}.get(worst.name, "particles")
         raise TimeStepError(
             f"dt = {dt:.4g} s breaks the {worst.name} bound {worst.dt:.4g} s of body "
             f'"{worst.body}" ({materials[worst.body]}): {what} would cross too much of a cell; '

@@ -22,7 +22,6 @@ def ready() -> tuple[ct.Simulation, dict[str, object]]:
         "particles": body.arrays,
         "parameters": body.parameters,
         "material": "neo-hookean",
-        "tau": None,
         "lattice": integrator.lattice,
         "order": order,
         "dimension": 2,

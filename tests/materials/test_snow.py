@@ -164,6 +164,6 @@ def test_single_precision_and_ragged_batches(d: int) -> None:
     values = [SNOW.parameters()[k] for k in CATALOGUE["snow"]["parameters"]]
     parameters = np.repeat(np.array(values, np.float32)[:, None], len(F), axis=1)
     z = state["Jp"].astype(np.float32)[None].copy()
-    _core.material_flow("snow", f, parameters, z)
+    _core.material_flow("snow", f, 0.0, np.zeros_like(f), parameters, z)
     np.testing.assert_allclose(f.T.reshape(FE.shape), FE, atol=2e-6)
     np.testing.assert_allclose(z[0], new["Jp"], rtol=2e-6)

@@ -53,7 +53,7 @@ def test_hardened_snow_needs_smaller_steps() -> None:
     body = block(sim, ct.materials.Snow())
     fresh = sim.choose_dt().dt
     body.state["Jp"][3] = 0.58
-    body.refresh_speeds()
+    body.refresh()
     assert fresh / sim.choose_dt().dt == pytest.approx(np.exp(2.1), rel=1e-9)
     sim.step()  # the step finds the same on its own
     assert fresh / sim.choose_dt().dt == pytest.approx(np.exp(2.1), rel=1e-9)

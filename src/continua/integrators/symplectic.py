@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from continua import _core
 from continua.bodies.points import Body
 from continua.grid.blocks import SIDE, BlockGrid, BlockOrder, Lattice, Workspace, sort_particles
-from continua.materials.base import from_components
+from continua.materials.base import from_components, upper_triangle
 from continua.materials.python import PythonMaterial
 from continua.transfers import Transfer
 
@@ -46,9 +46,8 @@ class StepResult:
 
     max_strain: float = 0.0  # largest |dt grad v|
     halvings: int = 0  # particles whose F update had to be split
-    speeds: list[tuple[float, float]] = field(
-        default_factory=list
-    )  # per body: fastest particle, fastest wave
+    # per body: fastest particle [m/s], fastest wave [m/s], largest kinematic viscosity [m^2/s]
+    speeds: list[tuple[float, float, float]] = field(default_factory=list)
     impulses: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3)))  # per obstacle [N s]
     bad: BadParticle | None = None
 
@@ -119,11 +118,10 @@ class SymplecticEuler:
 
     def _bodies_to_grid(self, bodies: Sequence[Body], dt: float) -> tuple[NDArray, NDArray | None]:
         """Node momentum and mass including the stress impulse; FLIP also needs the momentum without it."""
-        stresses = [self._python_stress(body) for body in bodies]
         if self.transfer.flip == 0:
-            return self._scatter("nodes", bodies, stresses, dt, momentum=True, stress=True), None
-        old = self._scatter("old nodes", bodies, stresses, dt, momentum=True, stress=False)
-        force = self._scatter("nodes", bodies, stresses, dt, momentum=False, stress=True)
+            return self._scatter("nodes", bodies, dt, momentum=True, stress=True), None
+        old = self._scatter("old nodes", bodies, dt, momentum=True, stress=False)
+        force = self._scatter("nodes", bodies, dt, momentum=False, stress=True)
         force += old
         return force, old
 
@@ -131,7 +129,6 @@ class SymplecticEuler:
         self,
         name: str,
         bodies: Sequence[Body],
-        stresses: Sequence[NDArray | None],
         dt: float,
         *,
         momentum: bool,
@@ -139,13 +136,12 @@ class SymplecticEuler:
     ) -> NDArray:
         dtype = bodies[0].arrays.x.dtype
         nodes = self.workspace.get(name, self.grid.node_shape(), dtype)
-        for number, (body, order, tau) in enumerate(zip(bodies, self._orders, stresses, strict=True)):
+        for number, (body, order) in enumerate(zip(bodies, self._orders, strict=True)):
             tiles = self.workspace.get("tiles", self.grid.tile_shape(order), dtype)
             _core.scatter(
                 particles=body.arrays,
                 parameters=body.parameters,
                 material=body.material.model,
-                tau=tau,
                 lattice=self.lattice,
                 order=order,
                 dimension=self.lattice.dimension,
@@ -161,15 +157,6 @@ class SymplecticEuler:
                 tiles, self.grid.sources[number], self.lattice.dimension, self.degree, number > 0, nodes
             )
         return nodes
-
-    def _python_stress(self, body: Body) -> NDArray | None:
-        if not isinstance(body.material, PythonMaterial):
-            return None
-        a = body.arrays
-        state = {name: value.astype(np.float64) for name, value in body.state.items()}
-        tau = np.zeros((self.lattice.dimension * (self.lattice.dimension + 1) // 2, a.capacity), a.x.dtype)
-        tau[:, : a.count] = body.material.kirchhoff(body.F.astype(np.float64), state)
-        return tau
 
     # ---- on the grid -----------------------------------------------------------------------------------------
 
@@ -247,20 +234,19 @@ class SymplecticEuler:
         wave = report["max_wave_speed"]
         if isinstance(body.material, PythonMaterial):
             wave = body.material.wave_speed()
-            self._python_flow(body)
-        result.speeds.append((report["max_speed"], wave))
+            self._python_flow(body, body.material)
+        result.speeds.append((report["max_speed"], wave, report["max_viscosity"]))
 
-    def _python_flow(self, body: Body) -> None:
-        material, a = body.material, body.next_arrays
-        assert isinstance(material, PythonMaterial)
-        if not material.plastic:
-            return
-        n = a.count
+    def _python_flow(self, body: Body, material: PythonMaterial) -> None:
+        a, n = body.next_arrays, body.count
         state = {name: a.state[k, :n].astype(np.float64) for k, name in enumerate(material.states)}
-        F, state = material.project(from_components(a.F[:, :n].astype(np.float64)), state)
-        a.F[:, :n] = np.asarray(F).reshape(n, -1).T
-        for k, name in enumerate(material.states):
-            a.state[k, :n] = state[name]
+        F = from_components(a.F[:, :n].astype(np.float64))
+        if material.plastic:
+            F, state = material.project(F, state)
+            a.F[:, :n] = np.asarray(F).reshape(n, -1).T
+            for k, name in enumerate(material.states):
+                a.state[k, :n] = state[name]
+        a.tau[:, :n] = upper_triangle(material.kirchhoff(F, state))
 
     def _push_out(
         self, bodies: Sequence[Body], obstacles: Sequence[Obstacle], dt: float, t: float, result: StepResult

@@ -6,19 +6,50 @@ from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from continua.materials.base import Material, NativeMaterial
-from continua.materials.elastic import FixedCorotated, NeoHookean
+from continua.materials.elastic import (
+    DeviatoricCorotated,
+    FixedCorotated,
+    Hencky,
+    NeoHookean,
+    QuadraticNeoHookean,
+)
+from continua.materials.fluid import Liquid, OldroydB
+from continua.materials.plastic import DruckerPrager, HerschelBulkley, Rankine, VonMises
 from continua.materials.python import PythonMaterial
 from continua.materials.snow import Snow
 
-NamedMaterial = Annotated[FixedCorotated | NeoHookean | Snow, Field(discriminator="type")]
+NamedMaterial = Annotated[
+    FixedCorotated
+    | NeoHookean
+    | QuadraticNeoHookean
+    | DeviatoricCorotated
+    | Hencky
+    | Snow
+    | Rankine
+    | VonMises
+    | DruckerPrager
+    | OldroydB
+    | HerschelBulkley
+    | Liquid,
+    Field(discriminator="type"),
+]
 AnyMaterial = NamedMaterial | SkipJsonSchema[PythonMaterial]
 
 __all__ = [
     "AnyMaterial",
+    "DeviatoricCorotated",
+    "DruckerPrager",
     "FixedCorotated",
+    "Hencky",
+    "HerschelBulkley",
+    "Liquid",
     "Material",
     "NativeMaterial",
     "NeoHookean",
+    "OldroydB",
     "PythonMaterial",
+    "QuadraticNeoHookean",
+    "Rankine",
     "Snow",
+    "VonMises",
 ]

@@ -14,7 +14,7 @@ from continua.materials.base import NativeMaterial, lame
 PoissonRatio = Annotated[float, Field(gt=-1.0, lt=0.5)]
 
 
-class _Isotropic(NativeMaterial):
+class Isotropic(NativeMaterial):
     """Shared by materials given by Young's modulus and Poisson's ratio."""
 
     E: float
@@ -31,7 +31,7 @@ class _Isotropic(NativeMaterial):
 
 @raises(MaterialError)
 @dataclass(config=CONFIG)
-class FixedCorotated(_Isotropic):
+class FixedCorotated(Isotropic):
     """Fixed corotated elasticity (J15 section 3.1.3): robust for every deformation, also inverted."""
 
     E: Positive = Field(default=1e5, description="Young's modulus [Pa]")
@@ -48,7 +48,7 @@ class FixedCorotated(_Isotropic):
 
 @raises(MaterialError)
 @dataclass(config=CONFIG)
-class NeoHookean(_Isotropic):
+class NeoHookean(Isotropic):
     """Neo-Hookean elasticity with a logarithmic volume term (J15 section 3.1.2); needs det F > 0."""
 
     E: Positive = Field(default=1e5, description="Young's modulus [Pa]")
@@ -59,5 +59,44 @@ class NeoHookean(_Isotropic):
 
     @classmethod
     def rubber(cls) -> "NeoHookean":
-        """Soft rubber: E = 1 MPa, 1100 kg/m^3 (textbook values for unfilled natural rubber)."""
+        """Soft rubber: E = 1 MPa, 1100 kg/m^3 (order of magnitude of unfilled natural rubber)."""
         return cls(1e6, 0.45, 1100.0)
+
+
+@raises(MaterialError)
+@dataclass(config=CONFIG)
+class QuadraticNeoHookean(Isotropic):
+    """Neo-Hookean elasticity with a quadratic volume term (J15 (4.7)), the elastic part of `OldroydB`; needs det F > 0."""
+
+    E: Positive = Field(default=1e5, description="Young's modulus [Pa]")
+    nu: PoissonRatio = Field(default=0.3, description="Poisson's ratio, below 0.5")
+    density: Positive = Field(default=1000.0, description="mass per undeformed volume [kg/m^3]")
+    type: Literal["quadratic-neo-hookean"] = Field(default="quadratic-neo-hookean", kw_only=True, repr=False)
+    model: ClassVar[str] = "quadratic-neo-hookean"
+
+
+@raises(MaterialError)
+@dataclass(config=CONFIG)
+class DeviatoricCorotated(Isotropic):
+    """Fixed corotated elasticity of the change of shape, with the volume apart (J15 (6.7)); needs det F > 0."""
+
+    E: Positive = Field(default=1e5, description="Young's modulus [Pa]")
+    nu: PoissonRatio = Field(default=0.3, description="Poisson's ratio, below 0.5")
+    density: Positive = Field(default=1000.0, description="mass per undeformed volume [kg/m^3]")
+    type: Literal["deviatoric-corotated"] = Field(default="deviatoric-corotated", kw_only=True, repr=False)
+    model: ClassVar[str] = "deviatoric-corotated"
+
+
+@raises(MaterialError)
+@dataclass(config=CONFIG)
+class Hencky(Isotropic):
+    """Quadratic energy of the logarithmic strain (W20 section 3.3.1), on which the plastic models are built.
+
+    It softens in extension: the nominal stress of a bar peaks when it is stretched 2.7 times. Needs det F > 0.
+    """
+
+    E: Positive = Field(default=1e5, description="Young's modulus [Pa]")
+    nu: PoissonRatio = Field(default=0.3, description="Poisson's ratio, below 0.5")
+    density: Positive = Field(default=1000.0, description="mass per undeformed volume [kg/m^3]")
+    type: Literal["hencky"] = Field(default="hencky", kw_only=True, repr=False)
+    model: ClassVar[str] = "hencky"

@@ -52,11 +52,10 @@ class PythonMaterial(Material):
         return type(self).project is not PythonMaterial.project
 
     def kirchhoff(self, F: Array, state: State) -> Array:
-        """Kirchhoff stress tau = P F^T as its upper triangle (d(d+1)/2, N), checked."""
+        """Kirchhoff stress tau = P F^T (N, d, d) [Pa], checked."""
         P = checked(self, "stress", self.stress(F, state), F.shape)
-        tau = P @ F.transpose(0, 2, 1)
-        rows, columns = np.triu_indices(F.shape[1])
-        return np.ascontiguousarray(tau[:, rows, columns].T)
+        tau: Array = P @ F.transpose(0, 2, 1)
+        return tau
 
 
 def checked(material: Material, what: str, value: Array, shape: tuple[int, ...]) -> Array:

@@ -8,12 +8,12 @@ from pydantic.dataclasses import dataclass
 from continua._model import CONFIG, NonNegative, Positive
 from continua._validation import raises
 from continua.errors import MaterialError
-from continua.materials.elastic import PoissonRatio, _Isotropic
+from continua.materials.elastic import Isotropic, PoissonRatio
 
 
 @raises(MaterialError)
 @dataclass(config=CONFIG)
-class Snow(_Isotropic):
+class Snow(Isotropic):
     """Snow (J15 section 3.2): fixed corotated elasticity whose singular values stay in
     [1 - compression, 1 + stretch]; the moduli grow by exp(hardening (1 - Jp)) with the plastic volume ratio Jp.
     """
@@ -26,6 +26,9 @@ class Snow(_Isotropic):
     )
     stretch: NonNegative = Field(default=7.5e-3, description="largest elastic stretch (critical stretch)")
     hardening: NonNegative = Field(default=10.0, description="hardening exponent")
+    preserve_volume: bool = Field(
+        default=False, description="plastic flow keeps the volume (J15 section 6.4.1), so nothing hardens"
+    )
     type: Literal["snow"] = Field(default="snow", kw_only=True, repr=False)
     model: ClassVar[str] = "snow"
     states: ClassVar[dict[str, float]] = {"Jp": 1.0}
@@ -35,7 +38,23 @@ class Snow(_Isotropic):
             "lower": 1 - self.compression,
             "upper": 1 + self.stretch,
             "hardening": self.hardening,
+            "preserve": float(self.preserve_volume),
         }
+
+    @classmethod
+    def dry(cls) -> "Snow":
+        """Powder: small critical compression and stretch, as in Stomakhin et al. 2013 (SSCTS13), figure 9."""
+        return cls(compression=1.9e-2, stretch=5e-3)
+
+    @classmethod
+    def wet(cls) -> "Snow":
+        """Sticky snow: larger critical values and softer, the trend of SSCTS13 section 5; the numbers are ours."""
+        return cls(E=4.8e4, compression=3.5e-2, stretch=1.2e-2)
+
+    @classmethod
+    def hard(cls) -> "Snow":
+        """Icy snow: stiffer and hardening faster, the trend of SSCTS13 section 5; the numbers are ours."""
+        return cls(E=4.2e5, hardening=15.0)
 
     @classmethod
     def dry_sand(cls) -> "Snow":

@@ -1,0 +1,131 @@
+"""Solids that yield: Hencky elasticity inside a yield surface (W20 section 3.3).
+
+Limits are on the Kirchhoff stress tau; |dev tau| is the Frobenius norm of its deviator, which is sqrt(2) times the
+stress of simple shear and sqrt(2/3) times the stress of a uniaxial test.
+"""
+
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from continua._model import CONFIG, NonNegative, Positive
+from continua._validation import raises
+from continua.errors import MaterialError
+from continua.materials.elastic import Isotropic, PoissonRatio
+
+Degrees = Annotated[float, Field(gt=0, lt=90)]
+
+
+@raises(MaterialError)
+@dataclass(config=CONFIG)
+class VonMises(Isotropic):
+    """Flows when |dev tau| exceeds the yield stress, keeping its volume: clay, metal, dough.
+
+    A uniaxial test yields at sqrt(3/2) times `yield_stress`, simple shear at 1/sqrt(2) times.
+    """
+
+    E: Positive = Field(default=1e6, description="Young's modulus [Pa]")
+    nu: PoissonRatio = Field(default=0.3, description="Poisson's ratio, below 0.5")
+    density: Positive = Field(default=1800.0, description="mass per undeformed volume [kg/m^3]")
+    yield_stress: Positive = Field(default=2e4, description="largest |dev tau| without flow [Pa]")
+    hardening: NonNegative = Field(
+        default=0.0, description="growth of the yield stress with plastic strain [Pa]"
+    )
+    type: Literal["von-mises"] = Field(default="von-mises", kw_only=True, repr=False)
+    model: ClassVar[str] = "von-mises"
+    states: ClassVar[dict[str, float]] = {"plastic_strain": 0.0}
+
+    def parameters(self) -> dict[str, float]:
+        return super().parameters() | {"yield": self.yield_stress, "hardening": self.hardening}
+
+    @classmethod
+    def clay(cls) -> "VonMises":
+        """Soft clay: undrained shear strength 20 kPa, the lower end of "soft" in BS 5930; nearly incompressible."""
+        return cls(E=2e6, nu=0.45, density=1800.0, yield_stress=float(np.sqrt(2.0)) * 2e4)
+
+    @classmethod
+    def metal(cls) -> "VonMises":
+        """Annealed aluminium 1100-O: 69 GPa, 0.33, 2710 kg/m^3, uniaxial yield 34 MPa (ASM handbook values)."""
+        return cls(E=6.9e10, nu=0.33, density=2710.0, yield_stress=float(np.sqrt(2.0 / 3.0)) * 3.4e7)
+
+
+@raises(MaterialError)
+@dataclass(config=CONFIG)
+class Rankine(Isotropic):
+    """Cannot bear more tension than `strength` in any direction, elastic in compression: plaster, dry clods."""
+
+    E: Positive = Field(default=1e6, description="Young's modulus [Pa]")
+    nu: PoissonRatio = Field(default=0.3, description="Poisson's ratio, below 0.5")
+    density: Positive = Field(default=1500.0, description="mass per undeformed volume [kg/m^3]")
+    strength: NonNegative = Field(default=2e4, description="largest principal stress [Pa]")
+    type: Literal["rankine"] = Field(default="rankine", kw_only=True, repr=False)
+    model: ClassVar[str] = "rankine"
+    states: ClassVar[dict[str, float]] = {"plastic_strain": 0.0}
+
+    def parameters(self) -> dict[str, float]:
+        return super().parameters() | {"strength": self.strength}
+
+
+@raises(MaterialError)
+@dataclass(config=CONFIG)
+class DruckerPrager(Isotropic):
+    """Friction between grains: shear stress grows with pressure, no dilation, separation in tension: sand, soil.
+
+    The cone touches Mohr and Coulomb's in triaxial compression. Volume gained while grains are apart is remembered and
+    given back before they press on each other again, so that a heap does not swell.
+    """
+
+    E: Positive = Field(default=1e6, description="Young's modulus [Pa]")
+    nu: PoissonRatio = Field(default=0.3, description="Poisson's ratio, below 0.5")
+    density: Positive = Field(default=1600.0, description="mass per undeformed volume [kg/m^3]")
+    friction_angle: Degrees = Field(default=33.0, description="angle of internal friction [degrees]")
+    cohesion: NonNegative = Field(default=0.0, description="shear strength without pressure [Pa]")
+    volume_correction: bool = Field(default=True, description="remember volume gained in separation")
+    type: Literal["drucker-prager"] = Field(default="drucker-prager", kw_only=True, repr=False)
+    model: ClassVar[str] = "drucker-prager"
+    states: ClassVar[dict[str, float]] = {"plastic_strain": 0.0, "gained_volume": 0.0}
+
+    def parameters(self) -> dict[str, float]:
+        angle = np.radians(self.friction_angle)
+        sine = np.sin(angle)
+        return super().parameters() | {
+            "alpha": np.sqrt(2 / 3) * 2 * sine / (3 - sine),
+            "tip": self.cohesion / np.tan(angle),
+            "remember": float(self.volume_correction),
+        }
+
+    @classmethod
+    def sand(cls) -> "DruckerPrager":
+        """Dry sand: angle of repose 33 degrees; the elastic moduli only need to keep grains from overlapping."""
+        return cls(E=1e6, nu=0.3, density=1600.0, friction_angle=33.0)
+
+
+@raises(MaterialError)
+@dataclass(config=CONFIG)
+class HerschelBulkley(Isotropic):
+    """Yield-stress fluid: rigid below the yield stress, then shear stress = yield + consistency * rate^exponent.
+
+    Exponent below 1 thins, above 1 thickens, 1 is a Bingham fluid. All three refer to simple shear. The flow acts on the
+    deviator of the Hencky strain and is taken implicitly over the step, so thick fluids do not limit dt.
+    """
+
+    E: Positive = Field(default=1e4, description="Young's modulus below yield [Pa]")
+    nu: PoissonRatio = Field(default=0.4, description="Poisson's ratio, below 0.5")
+    density: Positive = Field(default=1000.0, description="mass per undeformed volume [kg/m^3]")
+    yield_stress: NonNegative = Field(default=30.0, description="shear stress at which flow begins [Pa]")
+    consistency: NonNegative = Field(default=10.0, description="shear stress above yield at rate 1/s [Pa s^n]")
+    exponent: Annotated[float, Field(ge=0.1, le=10)] = Field(
+        default=0.5, description="flow exponent n: below 1 thinning, above 1 thickening"
+    )
+    type: Literal["herschel-bulkley"] = Field(default="herschel-bulkley", kw_only=True, repr=False)
+    model: ClassVar[str] = "herschel-bulkley"
+    states: ClassVar[dict[str, float]] = {"plastic_strain": 0.0}
+
+    def parameters(self) -> dict[str, float]:
+        return super().parameters() | {
+            "yield": self.yield_stress,
+            "consistency": self.consistency,
+            "exponent": self.exponent,
+        }
