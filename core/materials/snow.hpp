@@ -39,10 +39,18 @@ struct Snow {
     static V modulus(const Mat<V, d>&, const V* p, const V* z) {
         return (p[1] + V(2) * p[0]) * hardening(p, z);
     }
+    // Squared stretches differ from 1 by at most |F^T F - I|: most snow is inside its limits without a decomposition.
+    template <class V, int d>
+    static auto clearly_elastic(const Mat<V, d>& F, const V* p) {
+        const Mat<V, d> strain = transpose(F) * F - Mat<V, d>::identity();
+        const V room = max(V(0), min(V(V(1) - p[2] * p[2]), V(p[3] * p[3] - V(1))));
+        return dot(strain, strain) < room * room && determinant(F) > V(0);
+    }
     // Clamp the stretches to [lower, upper]; what is cut off goes into the plastic volume ratio Jp, or, where `preserve`
     // is set, back into the elastic part as a pure dilation, so that plastic flow keeps the volume (J15 section 6.4.1).
     template <class V, int d>
     static void flow(Mat<V, d>& F, const Motion<V, d>&, const V* p, V* z) {
+        if (all(clearly_elastic(F, p))) return;
         Svd<V, d> f = polar_svd(F);
         V trial = V(1), kept = V(1);
         auto inside = f.s[0] == f.s[0];

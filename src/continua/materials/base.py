@@ -110,7 +110,9 @@ class NativeMaterial(Material):
     ) -> tuple[Array, Array, Array]:
         components = to_components(F)
         count = components.shape[1]
-        values = self.parameter_values()[:, None] if parameters is None else np.asarray(parameters, np.float64)
+        values = (
+            self.parameter_values()[:, None] if parameters is None else np.asarray(parameters, np.float64)
+        )
         given = self.initial_state(count) | dict(state or {})
         rows = [np.broadcast_to(np.asarray(given[name], dtype=np.float64), (count,)) for name in self.states]
         table = np.array(np.broadcast_to(values, (len(values), count)), order="C")

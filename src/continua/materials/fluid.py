@@ -29,9 +29,12 @@ class OldroydB(NativeMaterial):
     relaxation_time: PositiveOrInfinite = Field(
         default=0.5, description='time in which elastic stress fades [s] ("Wi" in J15); inf: never'
     )
-    viscosity: NonNegative = Field(default=0.0, description="Newtonian viscosity beside the elastic part [Pa s]")
+    viscosity: NonNegative = Field(
+        default=0.0, description="Newtonian viscosity beside the elastic part [Pa s]"
+    )
     printed: bool = Field(
-        default=False, description="update as printed, J15 (4.13), instead of the form that stays positive definite"
+        default=False,
+        description="update as printed, J15 (4.13), instead of the form that stays positive definite",
     )
     type: Literal["oldroyd-b"] = Field(default="oldroyd-b", kw_only=True, repr=False)
     model: ClassVar[str] = "oldroyd-b"

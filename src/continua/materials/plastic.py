@@ -7,20 +7,48 @@ stress of simple shear and sqrt(2/3) times the stress of a uniaxial test.
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from continua._model import CONFIG, NonNegative, Positive
 from continua._validation import raises
 from continua.errors import MaterialError
+from continua.materials.base import Array, State
 from continua.materials.elastic import Isotropic, PoissonRatio
 
 Degrees = Annotated[float, Field(gt=0, lt=90)]
 
 
+class HenckyPlastic(Isotropic):
+    """Shared by materials that yield: what their yield functions are made of."""
+
+    def principal_strain(self, F: ArrayLike) -> Array:
+        """Principal logarithmic strains (N, d), largest first; NaN where det F <= 0."""
+        F = np.asarray(F, dtype=np.float64)
+        stretches = np.linalg.svd(F, compute_uv=False)
+        feasible = (np.linalg.det(F) > 0)[:, None] & (stretches > 0)
+        e: Array = np.where(feasible, np.log(np.where(feasible, stretches, 1.0)), np.nan)
+        return e
+
+    def _history(self, name: str, state: State | None) -> Array:
+        """A history variable, the initial value where there is none."""
+        return np.asarray((state or {}).get(name, self.states[name]), dtype=np.float64)
+
+
+def _outside(f: Array) -> Array:
+    """Yield function (N,), +inf where the deformation is not admissible at all."""
+    return np.where(np.isnan(f), np.inf, f)
+
+
+def _deviator_norm(e: Array) -> Array:
+    norm: Array = np.linalg.norm(e - e.mean(axis=1, keepdims=True), axis=1)
+    return norm
+
+
 @raises(MaterialError)
 @dataclass(config=CONFIG)
-class VonMises(Isotropic):
+class VonMises(HenckyPlastic):
     """Flows when |dev tau| exceeds the yield stress, keeping its volume: clay, metal, dough.
 
     A uniaxial test yields at sqrt(3/2) times `yield_stress`, simple shear at 1/sqrt(2) times.
@@ -40,6 +68,12 @@ class VonMises(Isotropic):
     def parameters(self) -> dict[str, float]:
         return super().parameters() | {"yield": self.yield_stress, "hardening": self.hardening}
 
+    def yield_function(self, F: ArrayLike, state: State | None = None) -> Array:
+        """Yield function (N,) [Pa] of F (N, d, d): |dev tau| - yield, not positive when elastic."""
+        strength = self.yield_stress + self.hardening * self._history("plastic_strain", state)
+        deviator = 2 * self.parameters()["mu"] * _deviator_norm(self.principal_strain(F))
+        return _outside(deviator - strength)
+
     @classmethod
     def clay(cls) -> "VonMises":
         """Soft clay: undrained shear strength 20 kPa, the lower end of "soft" in BS 5930; nearly incompressible."""
@@ -53,7 +87,7 @@ class VonMises(Isotropic):
 
 @raises(MaterialError)
 @dataclass(config=CONFIG)
-class Rankine(Isotropic):
+class Rankine(HenckyPlastic):
     """Cannot bear more tension than `strength` in any direction, elastic in compression: plaster, dry clods."""
 
     E: Positive = Field(default=1e6, description="Young's modulus [Pa]")
@@ -67,10 +101,15 @@ class Rankine(Isotropic):
     def parameters(self) -> dict[str, float]:
         return super().parameters() | {"strength": self.strength}
 
+    def yield_function(self, F: ArrayLike, state: State | None = None) -> Array:
+        """Yield function (N,) [Pa] of F (N, d, d): largest principal stress - strength, not positive when elastic."""
+        values, e = self.parameters(), self.principal_strain(F)
+        return _outside(2 * values["mu"] * e[:, 0] + values["lam"] * e.sum(axis=1) - self.strength)
+
 
 @raises(MaterialError)
 @dataclass(config=CONFIG)
-class DruckerPrager(Isotropic):
+class DruckerPrager(HenckyPlastic):
     """Friction between grains: shear stress grows with pressure, no dilation, separation in tension: sand, soil.
 
     The cone touches Mohr and Coulomb's in triaxial compression. Volume gained while grains are apart is remembered and
@@ -96,6 +135,16 @@ class DruckerPrager(Isotropic):
             "remember": float(self.volume_correction),
         }
 
+    def yield_function(self, F: ArrayLike, state: State | None = None) -> Array:
+        """Yield function (N,) [Pa] of F (N, d, d): |dev tau| + alpha (tr tau - d c cot(friction_angle)).
+
+        Not positive where the stress can be borne; volume gained in separation has no stress and is not counted.
+        """
+        values, e = self.parameters(), self.principal_strain(F)
+        mu, d = values["mu"], e.shape[1]
+        mean = (d * values["lam"] + 2 * mu) * e.sum(axis=1) - d * values["tip"]
+        return _outside(2 * mu * _deviator_norm(e) + values["alpha"] * mean)
+
     @classmethod
     def sand(cls) -> "DruckerPrager":
         """Dry sand: angle of repose 33 degrees; the elastic moduli only need to keep grains from overlapping."""
@@ -104,7 +153,7 @@ class DruckerPrager(Isotropic):
 
 @raises(MaterialError)
 @dataclass(config=CONFIG)
-class HerschelBulkley(Isotropic):
+class HerschelBulkley(HenckyPlastic):
     """Yield-stress fluid: rigid below the yield stress, then shear stress = yield + consistency * rate^exponent.
 
     Exponent below 1 thins, above 1 thickens, 1 is a Bingham fluid. All three refer to simple shear. The flow acts on the
@@ -115,7 +164,9 @@ class HerschelBulkley(Isotropic):
     nu: PoissonRatio = Field(default=0.4, description="Poisson's ratio, below 0.5")
     density: Positive = Field(default=1000.0, description="mass per undeformed volume [kg/m^3]")
     yield_stress: NonNegative = Field(default=30.0, description="shear stress at which flow begins [Pa]")
-    consistency: NonNegative = Field(default=10.0, description="shear stress above yield at rate 1/s [Pa s^n]")
+    consistency: NonNegative = Field(
+        default=10.0, description="shear stress above yield at rate 1/s [Pa s^n]"
+    )
     exponent: Annotated[float, Field(ge=0.1, le=10)] = Field(
         default=0.5, description="flow exponent n: below 1 thinning, above 1 thickening"
     )
@@ -129,3 +180,8 @@ class HerschelBulkley(Isotropic):
             "consistency": self.consistency,
             "exponent": self.exponent,
         }
+
+    def yield_function(self, F: ArrayLike, state: State | None = None) -> Array:
+        """Yield function (N,) [Pa] of F (N, d, d): |dev tau|/sqrt(2) - yield, not positive when elastic."""
+        shear = float(np.sqrt(2.0)) * self.parameters()["mu"] * _deviator_norm(self.principal_strain(F))
+        return _outside(shear - self.yield_stress)

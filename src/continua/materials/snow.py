@@ -2,12 +2,15 @@
 
 from typing import Annotated, ClassVar, Literal
 
+import numpy as np
+from numpy.typing import ArrayLike
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from continua._model import CONFIG, NonNegative, Positive
 from continua._validation import raises
 from continua.errors import MaterialError
+from continua.materials.base import Array, State
 from continua.materials.elastic import Isotropic, PoissonRatio
 
 
@@ -41,19 +44,30 @@ class Snow(Isotropic):
             "preserve": float(self.preserve_volume),
         }
 
+    def yield_function(self, F: ArrayLike, state: State | None = None) -> Array:
+        """How far the stretches of F (N, d, d) are out of range (N,), times the modulus [Pa]; not positive inside.
+
+        With `preserve_volume` the flow may end outside: its dilation takes the stretches out of the range again.
+        """
+        F = np.asarray(F, dtype=np.float64)
+        s = np.linalg.svd(F, compute_uv=False)
+        s[:, -1] *= np.where(np.linalg.det(F) < 0, -1.0, 1.0)
+        outside = np.maximum(s[:, 0] - (1 + self.stretch), (1 - self.compression) - s[:, -1])
+        return self.modulus() * outside
+
     @classmethod
     def dry(cls) -> "Snow":
-        """Powder: small critical compression and stretch, as in Stomakhin et al. 2013 (SSCTS13), figure 9."""
+        """Powder: small critical compression and stretch, the low values of the parameter study in St13."""
         return cls(compression=1.9e-2, stretch=5e-3)
 
     @classmethod
     def wet(cls) -> "Snow":
-        """Sticky snow: larger critical values and softer, the trend of SSCTS13 section 5; the numbers are ours."""
+        """Sticky snow: larger critical values and softer, the trend of St13; the numbers are ours."""
         return cls(E=4.8e4, compression=3.5e-2, stretch=1.2e-2)
 
     @classmethod
     def hard(cls) -> "Snow":
-        """Icy snow: stiffer and hardening faster, the trend of SSCTS13 section 5; the numbers are ours."""
+        """Icy snow: stiffer and hardening faster, the trend of St13; the numbers are ours."""
         return cls(E=4.2e5, hardening=15.0)
 
     @classmethod
