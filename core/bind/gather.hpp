@@ -7,8 +7,8 @@ namespace continua {
 
 template <class T>
 nb::dict gather_arrays(nb::handle particles_, nb::handle out_, nb::handle parameters_, const std::string& material_,
-                       nb::handle lattice_, nb::handle order_, nb::handle reach_, nb::handle velocity_,
-                       nb::handle change_, int dimension, int degree, bool mls, double dt, bool affine, double flip,
+                       nb::handle lattice_, nb::handle order_, nb::handle plan_, nb::handle reach_,
+                       nb::handle velocity_, nb::handle change_, int dimension, int degree, bool mls, double dt,
                        bool exponential) {
     GatherReport report;
     dispatch(velocity_, "velocity", dimension, [&]<class S, int d>() {
@@ -32,7 +32,11 @@ nb::dict gather_arrays(nb::handle particles_, nb::handle out_, nb::handle parame
             for (int64_t i = 0; i < blocks.count * kCorners<d>; ++i)
                 if (reach[i] < 0 || reach[i] >= node_blocks)
                     throw std::invalid_argument("reach: refers to a grid block that does not exist");
-            GatherOptions<T> options{T(dt), affine, T(flip), exponential, {}, {}};
+            const TransferPlan plan = plan_of(plan_, d, degree);
+            check_modes<T, d>(in, plan, "particles");
+            check_modes<T, d>(out, plan, "out");
+            GatherOptions<T> options{T(dt), plan.affine, T(plan.flip), T(plan.keep), T(plan.shear_damping), plan.moving_map,
+                                     plan.high, T(plan.light), exponential, {}, {}};
             for (int a = 0; a < d; ++a) {
                 options.wrap_lower[a] = lattice.origin[a];
                 options.wrap_length[a] = T(kSide * lattice.period[a]) * lattice.dx;
@@ -40,10 +44,9 @@ nb::dict gather_arrays(nb::handle particles_, nb::handle out_, nb::handle parame
             with_degree(degree, [&]<int g>() {
                 nb::gil_scoped_release release;
                 const BatchFunctions<T, d>* m = native ? &material : nullptr;
-                if (mls && g > 1)
-                    report = gather<T, d, g, (g > 1)>(in, out, parameters, m, lattice, blocks, reach, velocity, change, options);
-                else
-                    report = gather<T, d, g, false>(in, out, parameters, m, lattice, blocks, reach, velocity, change, options);
+                with_set<g>(smallest_set(options.high, g, !mls), [&]<ModeSet set>() {
+                    report = gather<T, d, g, set>(in, out, parameters, m, lattice, blocks, reach, velocity, change, options);
+                });
             });
         } else {
             throw std::invalid_argument("velocity: number type differs from that of the particles");

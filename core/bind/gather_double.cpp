@@ -2,5 +2,5 @@
 
 namespace continua {
 template nb::dict gather_arrays<double>(nb::handle, nb::handle, nb::handle, const std::string&, nb::handle, nb::handle,
-                                      nb::handle, nb::handle, nb::handle, int, int, bool, double, bool, double, bool);
+                                      nb::handle, nb::handle, nb::handle, nb::handle, int, int, bool, double, bool);
 }  // namespace continua

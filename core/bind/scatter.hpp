@@ -7,7 +7,7 @@ namespace continua {
 
 template <class T>
 void scatter_arrays(nb::handle particles_, nb::handle parameters_, const std::string& material_, nb::handle lattice_,
-                    nb::handle order_, int dimension, int degree, bool gradient, double dt, bool momentum, bool affine,
+                    nb::handle order_, nb::handle plan_, int dimension, int degree, bool gradient, double dt, bool momentum,
                     bool stress, nb::handle tiles_) {
     dispatch(tiles_, "tiles", dimension, [&]<class S, int d>() {
         if constexpr (std::is_same_v<S, T>) {
@@ -19,15 +19,16 @@ void scatter_arrays(nb::handle particles_, nb::handle parameters_, const std::st
             const bool native = batch_functions<T, d>(material_, particles, parameters, material);
             if (stress && !native && !particles.tau)
                 throw std::invalid_argument("particles.tau: needed when no material is named");
-            const ScatterOptions<T> options{T(dt), momentum, affine, stress};
+            const TransferPlan plan = plan_of(plan_, d, degree);
+            check_modes<T, d>(particles, plan, "particles");
+            ScatterOptions<T> options{T(dt), momentum, stress, Affine::none, {}};
+            if (momentum) options.affine = plan.affine, options.high = plan.high;
             with_degree(degree, [&]<int g>() {
                 T* tiles = checked<T>(tiles_, "tiles", {blocks.count, kTileNodes<d, g>, 4});
                 nb::gil_scoped_release release;
-                // Degree 1 has no constant spread, so its force always uses the gradient.
-                if (gradient || g == 1)
-                    scatter<T, d, g, true>(particles, parameters, material, lattice, blocks, options, tiles);
-                else
-                    scatter<T, d, g, (g == 1)>(particles, parameters, material, lattice, blocks, options, tiles);
+                with_set<g>(smallest_set(options.high, g, stress && gradient), [&]<ModeSet set>() {
+                    scatter<T, d, g, set>(particles, parameters, material, lattice, blocks, options, tiles);
+                });
             });
         } else {
             throw std::invalid_argument("tiles: number type differs from that of the particles");

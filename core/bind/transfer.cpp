@@ -37,31 +37,66 @@ nb::dict particle_sums(nb::object particles_, nb::object lattice_, int dimension
 
 }  // namespace
 
+TransferPlan plan_of(nb::handle object, int dimension, int degree) {
+    TransferPlan plan;
+    const int affine = nb::cast<int>(object.attr("affine"));
+    if (affine < 0 || affine > int(Affine::spin)) throw std::invalid_argument("plan.affine: unknown kind");
+    plan.affine = Affine(affine);
+    plan.flip = nb::cast<double>(object.attr("flip"));
+    plan.keep = nb::cast<double>(object.attr("keep"));
+    plan.shear_damping = nb::cast<double>(object.attr("shear_damping"));
+    plan.light = nb::cast<double>(object.attr("light"));
+    plan.moving_map = nb::cast<bool>(object.attr("moving_map"));
+    const int64_t count = length(object.attr("high"), "plan.high");
+    const int32_t* exponents = checked<int32_t>(object.attr("high"), "plan.high", {count, 3});
+    if (count > HighModes::kMost) throw std::invalid_argument("plan.high: too many modes");
+    plan.high.count = int(count);
+    for (int64_t k = 0; k < 3 * count; ++k) {
+        if (exponents[k] < 0 || exponents[k] > degree || (dimension == 2 && k % 3 == 0 && exponents[k] > 0))
+            throw std::invalid_argument("plan.high: exponents must lie between 0 and the degree of the splines");
+        plan.high.exponent[k / 3][k % 3] = exponents[k];
+    }
+    if (count > 0 && plan.affine == Affine::none) throw std::invalid_argument("plan.high: needs the affine modes");
+    return plan;
+}
+
+ModeSet smallest_set(const HighModes& high, int degree, bool gradient) {
+    ModeSet set = gradient ? ModeSet::gradient : ModeSet::affine;
+    for (int h = 0; h < high.count; ++h) {
+        const int* e = high.exponent[h];
+        const int used = (e[0] > 0) + (e[1] > 0) + (e[2] > 0), sum = e[0] + e[1] + e[2];
+        const bool linear = e[0] <= 1 && e[1] <= 1 && e[2] <= 1;
+        const ModeSet needs = used == 1 && sum == degree ? ModeSet::gradient : linear ? ModeSet::products : ModeSet::full;
+        set = std::max(set, needs);
+    }
+    return set;
+}
+
 void bind_transfer(nb::module_& m) {
     m.def(
         "scatter",
         [](nb::object particles, nb::object parameters, const std::string& material, nb::object lattice,
-           nb::object order, int dimension, int degree, bool gradient, double dt, bool momentum, bool affine,
+           nb::object order, nb::object plan, int dimension, int degree, bool gradient, double dt, bool momentum,
            bool stress, nb::object tiles) {
             auto* call = is_single(particles.attr("x")) ? &scatter_arrays<float> : &scatter_arrays<double>;
-            call(particles, parameters, material, lattice, order, dimension, degree, gradient, dt, momentum, affine, stress,
+            call(particles, parameters, material, lattice, order, plan, dimension, degree, gradient, dt, momentum, stress,
                  tiles);
         },
         nb::arg("particles"), nb::arg("parameters"), nb::arg("material"), nb::arg("lattice"), nb::arg("order"),
-        nb::arg("dimension"), nb::arg("degree"), nb::arg("gradient"), nb::arg("dt"),
-        nb::arg("momentum"), nb::arg("affine"), nb::arg("stress"), nb::arg("tiles"));
+        nb::arg("plan"), nb::arg("dimension"), nb::arg("degree"), nb::arg("gradient"), nb::arg("dt"), nb::arg("momentum"),
+        nb::arg("stress"), nb::arg("tiles"));
     m.def(
         "gather",
         [](nb::object particles, nb::object out, nb::object parameters, const std::string& material, nb::object lattice,
-           nb::object order, nb::object reach, nb::object velocity, nb::object change, int dimension, int degree,
-           bool mls, double dt, bool affine, double flip, bool exponential) {
+           nb::object order, nb::object plan, nb::object reach, nb::object velocity, nb::object change, int dimension,
+           int degree, bool mls, double dt, bool exponential) {
             auto* call = is_single(particles.attr("x")) ? &gather_arrays<float> : &gather_arrays<double>;
-            return call(particles, out, parameters, material, lattice, order, reach, velocity, change, dimension, degree,
-                        mls, dt, affine, flip, exponential);
+            return call(particles, out, parameters, material, lattice, order, plan, reach, velocity, change, dimension,
+                        degree, mls, dt, exponential);
         },
         nb::arg("particles"), nb::arg("out"), nb::arg("parameters"), nb::arg("material"), nb::arg("lattice"),
-        nb::arg("order"), nb::arg("reach"), nb::arg("velocity"), nb::arg("change").none(), nb::arg("dimension"),
-        nb::arg("degree"), nb::arg("mls"), nb::arg("dt"), nb::arg("affine"), nb::arg("flip"), nb::arg("exponential"));
+        nb::arg("order"), nb::arg("plan"), nb::arg("reach"), nb::arg("velocity"), nb::arg("change").none(),
+        nb::arg("dimension"), nb::arg("degree"), nb::arg("mls"), nb::arg("dt"), nb::arg("exponential"));
     m.def("particle_sums", &particle_sums, nb::arg("particles"), nb::arg("lattice"), nb::arg("dimension"),
           nb::arg("degree"), nb::arg("affine"), nb::arg("elastic").none());
 }

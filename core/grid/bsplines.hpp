@@ -7,8 +7,8 @@ namespace continua {
 
 // Per axis, with r = (x_i - x_p)/dx, the gradient of a weight splits into
 //     dx dw/dx_p = share w r + e
-// where the first part is the moment that APIC needs anyway (and all that the MLS form keeps) and e is a correction
-// without sum and first moment: kappa (1, -2, 1) for degree 2, and for degree 1 the whole gradient (-1, 1).
+// where the first part is the moment that APIC needs anyway (and all that the MLS form keeps) and e = kappa D is a multiple
+// of the difference D of the order of the spline: (-1, 1), (1, -2, 1), (-1, 3, -3, 1).
 template <int degree>
 struct BSpline {
     static_assert(degree >= 1 && degree <= 3);
@@ -34,24 +34,45 @@ struct BSpline {
             w[2] = two_thirds - a2 + V(0.5f) * a2 * a, w[3] = sixth * b2 * b;
         }
     }
-    // The factor of the constant pattern of e (degree 1 and 2).
+    // D at node k, times t.
+    template <class V>
+    static V difference(int k, const V& t) {
+        using T = Scalar<V>;
+        if constexpr (degree == 1)
+            return k == 0 ? V(-t) : t;
+        else if constexpr (degree == 2)
+            return k == 1 ? V(V(T(-2)) * t) : t;
+        else
+            return k == 0 ? V(-t) : k == 3 ? t : V(V(T(k == 1 ? 3 : -3)) * t);
+    }
+    // Factor of D in the gradient.
     template <class V>
     static V kappa(const V& f) {
-        if constexpr (degree == 2) {
+        if constexpr (degree == 1) {
+            return V(1);
+        } else if constexpr (degree == 2) {
             const V z = f - V(1);
             return V(0.5f) * z * (V(4) * z * z - V(1));
         } else {
-            return V(1);
+            const V b = (f - V(1)) * (V(2) - f);
+            return V(0.5f) * b * b;
         }
     }
-    // e itself for degree 3, from the derivative of the weights.
+    // w s = norm D for the highest orthogonal polynomial s of the nodes, scaled so that its leading coefficient is 1.
     template <class V>
-    static void correction(const V& f, const V* w, V* e) {
-        static_assert(degree == 3);
-        const V b = f - V(1), a = V(1) - b, a2 = a * a, b2 = b * b;
-        const V slope[4] = {V(-0.5f) * a2, V(1.5f) * b2 - V(2) * b, V(2) * a - V(1.5f) * a2, V(0.5f) * b2};
-        for (int k = 0; k < 4; ++k) e[k] = slope[k] - V(3) * w[k] * (V(Scalar<V>(k)) - f);
+    static V norm(const V* w) {
+        using T = Scalar<V>;
+        if constexpr (degree == 1)
+            return w[0] * w[1];
+        else if constexpr (degree == 2)
+            return V(2) * w[0] * w[1] * w[2] / (w[1] * w[2] + V(4) * w[0] * w[2] + w[0] * w[1]);
+        else {
+            const V outer = w[0] * w[3], inner = w[1] * w[2];
+            return V(T(6)) * outer * inner / (inner * (w[0] + w[3]) + V(9) * outer * (w[1] + w[2]));
+        }
     }
+    // c = down sum D v for the same polynomial.
+    static constexpr double down = degree == 1 ? 1.0 : degree == 2 ? 0.5 : 1.0 / 6.0;
 };
 
 }  // namespace continua

@@ -5,15 +5,20 @@
 
 #include "../math/transpose.hpp"
 #include "deform.hpp"
-#include "particles.hpp"
+#include "modes.hpp"
 
 namespace continua {
 
 template <class T>
 struct GatherOptions {
     T dt;
-    bool affine;                      // APIC: C from the grid; otherwise C stays as it is
+    Affine affine;                    // what is kept of the velocity gradient; none: C stays as it is
     T flip;                           // FLIP fraction, used with velocity changes on nodes
+    T keep;                           // factor on C and all higher modes, below 1 blends with PIC (J15 figure 5.5)
+    T shear_damping;                  // 1 keeps the rotation of C only (G20 3.52)
+    bool moving_map;                  // C as seen from the moved position, (I + dt C)^-1 r (G20 2.10)
+    HighModes high;
+    T light;                          // nodes lighter than this fraction of the particle switch off differences
     bool exponential;                 // F update by exp(dt L)
     T wrap_lower[3], wrap_length[3];  // periodic axes, length 0 = none
 };
@@ -35,81 +40,6 @@ struct GatherReport {
 
 namespace detail {
 
-// Sums over the stencil as node quads: w v, per axis w r v (moment) and e v (correction, up to kappa).
-template <class T, int d>
-struct alignas(64) NodeSums {
-    T value[4], moment[d][4], correction[d][4];
-};
-
-template <class Q>
-struct PlaneSums {
-    Q value = Q(0), moment_a = Q(0), moment_b = Q(0), correction_a = Q(0), correction_b = Q(0);
-};
-
-template <int G, bool moments, bool gradient, class T, int d, int degree>
-inline PlaneSums<Pack<T, G>> gather_rows(const T* node, const PackWeights<G, T, d, degree>& st) {
-    using Q = Pack<T, G>;
-    constexpr int K = degree + 1, S = kSide + degree, A = d - 2, B = d - 1;
-    PlaneSums<Q> sums;
-    for (int a = 0; a < K; ++a) {
-        Q value = Q(0), moment = Q(0), correction = Q(0);
-        for (int b = 0; b < K; ++b) {
-            const Q v = repeat<G>(node + 4 * (a * S + b));
-            value += st.w[B][b] * v;
-            if constexpr (moments) moment += st.wr[B][b] * v;
-            if constexpr (gradient) correction += st.correction(B, b, v);
-        }
-        const Q w = st.w[A][a];
-        sums.value += w * value;
-        if constexpr (moments) {
-            sums.moment_a += st.wr[A][a] * value;
-            sums.moment_b += w * moment;
-        }
-        if constexpr (gradient) {
-            sums.correction_a += st.correction(A, a, value);
-            sums.correction_b += w * correction;
-        }
-    }
-    return sums;
-}
-
-// Sums of particles j ... j + G - 1, which share their nodes.
-template <int G, bool moments, bool gradient, class T, int d, int degree>
-inline void gather_pack(const T* tile, const Stencils<T, d, degree>& stencils, int j, NodeSums<T, d>* out) {
-    using Q = Pack<T, G>;
-    constexpr int K = degree + 1, S = kSide + degree, stride = sizeof(NodeSums<T, d>) / sizeof(T);
-    const PackWeights<G, T, d, degree> st(stencils, j);
-    const T* node = tile + 4 * stencils.node[j];
-    auto put = [](const Q& q, T* to) { store_records<G, T>(q, to, stride); };
-    PlaneSums<Q> sums;
-    if constexpr (d == 2) {
-        sums = gather_rows<G, moments, gradient>(node, st);
-    } else {
-        Q moment = Q(0), correction = Q(0);
-        for (int i = 0; i < K; ++i) {
-            const PlaneSums<Q> plane = gather_rows<G, moments, gradient>(node + 4 * i * S * S, st);
-            const Q w = st.w[0][i];
-            sums.value += w * plane.value;
-            if constexpr (moments) {
-                moment += st.wr[0][i] * plane.value;
-                sums.moment_a += w * plane.moment_a;
-                sums.moment_b += w * plane.moment_b;
-            }
-            if constexpr (gradient) {
-                correction += st.correction(0, i, plane.value);
-                sums.correction_a += w * plane.correction_a;
-                sums.correction_b += w * plane.correction_b;
-            }
-        }
-        if constexpr (moments) put(moment, out[j].moment[0]);
-        if constexpr (gradient) put(correction, out[j].correction[0]);
-    }
-    put(sums.value, out[j].value);
-    if constexpr (moments) put(sums.moment_a, out[j].moment[d - 2]), put(sums.moment_b, out[j].moment[d - 1]);
-    if constexpr (gradient)
-        put(sums.correction_a, out[j].correction[d - 2]), put(sums.correction_b, out[j].correction[d - 1]);
-}
-
 template <class T>
 inline void put_back(const T* from, int count, int components, int64_t stride, T* to) {
     for (int c = 0; c < components; ++c) {
@@ -121,18 +51,19 @@ inline void put_back(const T* from, int count, int components, int64_t stride, T
 }
 
 // One batch of particles, component-major: read, moved by the grid, written.
-template <class T, int d, int degree, bool mls>
+template <class T, int d, int degree, ModeSet set>
 struct GatherBatch {
     using V = Lanes<T>;
-    // Degree 1 has C = sum v grad w (J15 5.3.3), which is the gradient itself.
-    static constexpr bool kMoments = degree > 1, kGradient = !mls || degree == 1;
+    using M = Modes<set, d, degree>;
+    using Record = ModeRecord<T, M::count>;
+    static constexpr bool kGradient = set >= ModeSet::gradient && degree > 1;
     alignas(64) T x[d * kBatch], v[d * kBatch], C[d * d * kBatch], F[d * d * kBatch];
     alignas(64) T mass[kBatch], volume[kBatch], p[kMaxParameters * kBatch], z[kMaxStates * kBatch];
-    // grid velocity and its change, moments [axis][component], corrections [axis][component]
-    alignas(64) T u[d * kBatch], change[d * kBatch], moment[d][d * kBatch], correction[d][d * kBatch];
-    alignas(64) T grad_v[d * d * kBatch], tau[BatchFunctions<T, d>::kSym * kBatch];
+    // grid velocity and its change, sums of all modes [mode][component], mass of the lightest node
+    alignas(64) T u[d * kBatch], change[d * kBatch], sum[M::count][d * kBatch], lightest[kBatch];
+    alignas(64) T grad_v[d * d * kBatch], tau[BatchFunctions<T, d>::kSym * kBatch], modes[HighModes::kMost * d * kBatch];
     alignas(64) int32_t ids[kBatch];
-    NodeSums<T, d> sums[kBatch] = {};
+    Record records[kBatch] = {};
     V speed2_max = V(0), strain2_max = V(0), wave2_max = V(0), viscosity_max = V(0);
     int halvings = 0;
 
@@ -147,43 +78,53 @@ struct GatherBatch {
     }
 
     // Sums over the nodes of every particle, turned component-major. Padding repeats the last particle.
-    void sum_nodes(const Stencils<T, d, degree>& stencils, int count, const T* tile, const T* change_tile) {
-        constexpr int stride = sizeof(NodeSums<T, d>) / sizeof(T);
+    void sum_nodes(const Stencils<T, d, degree>& stencils, int count, const T* tile, const T* change_tile,
+                   bool need_lightest) {
+        constexpr int stride = sizeof(Record) / sizeof(T);
+        auto pad = [&] {
+            for (int j = count; j < kBatch; ++j) records[j] = records[count - 1];
+        };
         if (change_tile) {
-            stencils.for_packs(count, [&]<int G>(int j) { gather_pack<G, false, false>(change_tile, stencils, j, sums); });
-            for (int j = count; j < kBatch; ++j) sums[j] = sums[count - 1];
-            from_records<T, d>(sums->value, stride, change);
+            stencils.for_packs(count, [&]<int G>(int j) { gather_pack<G, ModeSet::value>(change_tile, stencils, j, records); });
+            pad();
+            from_records<T, d>(records->c[0], stride, change);
         }
-        stencils.for_packs(count, [&]<int G>(int j) { gather_pack<G, kMoments, kGradient>(tile, stencils, j, sums); });
-        for (int j = count; j < kBatch; ++j) sums[j] = sums[count - 1];
-        from_records<T, d>(sums->value, stride, u);
-        for (int a = 0; a < d; ++a) {
-            if constexpr (kMoments) from_records<T, d>(sums->moment[a], stride, moment[a]);
-            if constexpr (kGradient) from_records<T, d>(sums->correction[a], stride, correction[a]);
+        stencils.for_packs(count, [&]<int G>(int j) { gather_pack<G, set>(tile, stencils, j, records); });
+        pad();
+        from_records<T, d>(records->c[0], stride, u);
+        for (int k = 1; k < M::count; ++k) from_records<T, d>(records->c[k], stride, sum[k]);
+        if (need_lightest)
+            for (int j = 0; j < kBatch; ++j) lightest[j] = lightest_node(tile, stencils.node[std::min(j, count - 1)]);
+    }
+    static T lightest_node(const T* tile, int32_t first) {
+        constexpr int K = degree + 1, S = kSide + degree;
+        T least = std::numeric_limits<T>::max();
+        for (int k = 0; k < (d == 2 ? K * K : K * K * K); ++k) {
+            const int a = k % K, b = k / K % K, c = k / (K * K);
+            least = std::min(least, tile[4 * (first + (c * S + b) * S + a) + 3]);
         }
+        return least;
     }
 
     // New x, v, C and trial F. Returns false when something is not finite.
     bool advance(const Stencils<T, d, degree>& stencils, const Lattice<T, d>& lattice, const GatherOptions<T>& options,
                  bool flip) {
         const V dt = V(options.dt), inv_dx = V(lattice.inv_dx);
-        const V share = V(T(BSpline<degree>::share)) * inv_dx;
+        const V share = V(T(degree == 1 ? 1.0 : BSpline<degree>::share)) * inv_dx;
         V finite = V(0);
         for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
-            Mat<V, d> grad, f;
+            Mat<V, d> c, grad, f;
             for (int a = 0; a < d; ++a) {
                 const V kappa = load<V>(stencils.kappa[a] + lane) * inv_dx;
                 for (int i = 0; i < d; ++i) {
-                    V c = V(0);
-                    if constexpr (kMoments) c = share * load<V>(moment[a] + i * kBatch + lane);
-                    grad(i, a) = c;
-                    if constexpr (kGradient) grad(i, a) += kappa * load<V>(correction[a] + i * kBatch + lane);
-                    if constexpr (!kMoments) c = grad(i, a);
-                    store(c, C + (i * d + a) * kBatch + lane);
-                    store(grad(i, a), grad_v + (i * d + a) * kBatch + lane);
+                    c(i, a) = grad(i, a) = share * load<V>(sum[M::along(a, 1)] + i * kBatch + lane);
+                    if constexpr (kGradient)
+                        grad(i, a) += kappa * load<V>(sum[M::along(a, degree)] + i * kBatch + lane);
                     f(i, a) = load<V>(F + (i * d + a) * kBatch + lane);
                 }
             }
+            for (int k = 0; k < d * d; ++k) store(grad.a[k], grad_v + k * kBatch + lane);
+            if (options.affine != Affine::none) keep_modes(stencils, options, lane, c);
             const Mat<V, d> step = dt * grad;
             strain2_max = max(strain2_max, V(dot(step, step)));
             f = (options.exponential ? exponential(step) : safe_map_lanes(step, halvings)) * f;
@@ -194,6 +135,40 @@ struct GatherBatch {
             finite += move(lane, dt, options, flip);
         }
         return all(finite == V(0));
+    }
+
+    // The velocity modes that the particle takes along: C, blended and damped, and the higher ones.
+    void keep_modes(const Stencils<T, d, degree>& stencils, const GatherOptions<T>& options, int lane, Mat<V, d> c) {
+        const V keep = V(options.keep), damping = V(options.shear_damping), half = V(0.5f) * damping;
+        if (options.moving_map) {  // C (I + dt C)^-1
+            const Mat<V, d> map = Mat<V, d>::identity() + V(options.dt) * c, cof = cofactor(map);
+            c = (V(1) / determinant(map, cof)) * (c * transpose(cof));
+        }
+        if constexpr (degree == 1) {
+            if (options.affine != Affine::gradient)
+                for (int a = 0; a < d; ++a)
+                    for (int i = 0; i < d; ++i) c(i, a) *= load<V>(stencils.norm[a] + lane);
+            if (options.affine == Affine::spin) c = c - transpose(c);
+        }
+        for (int i = 0; i < d; ++i)
+            for (int a = 0; a < d; ++a) {
+                const V damped = c(i, a) - half * (c(i, a) + c(a, i));
+                store(V(keep * damped), C + (i * d + a) * kBatch + lane);
+            }
+        for (int h = 0; h < options.high.count; ++h) {
+            const int* e = options.high.exponent[h];
+            V factor = keep;
+            bool difference = false;
+            for (int a = 0; a < d; ++a) {
+                factor *= stencils.template down<V>(a, e[a + 3 - d], lane);
+                difference |= e[a + 3 - d] >= 2;
+            }
+            if (difference && options.light > T(0))
+                factor = select(load<V>(lightest + lane) < V(options.light) * load<V>(mass + lane), V(0), factor);
+            const T* from = sum[M::slot(e[0], e[1], e[2])] + lane;
+            for (int i = 0; i < d; ++i)
+                store(V(factor * load<V>(from + i * kBatch)), modes + (h * d + i) * kBatch + lane);
+        }
     }
 
     // Positions follow the grid velocity; the particle's own velocity is PIC, APIC or a FLIP blend. J15 A.6.2.
@@ -241,10 +216,11 @@ struct GatherBatch {
         return most;
     }
 
-    void write(int64_t at, int count, const Particles<T>& out, bool affine) const {
+    void write(int64_t at, int count, const Particles<T>& out, bool affine, int high) const {
         put_back(x, count, d, out.stride, out.x + at);
         put_back(v, count, d, out.stride, out.v + at);
         if (affine) put_back(C, count, d * d, out.stride, out.C + at);
+        if (high) put_back(modes, count, high * d, out.stride, out.modes + at);
         put_back(F, count, d * d, out.stride, out.F + at);
         put_back(z, count, out.states, out.stride, out.state + at);
         put_back(mass, count, 1, out.stride, out.mass + at);
@@ -281,37 +257,38 @@ inline void prefetch_for_gather(const Particles<T>& in, int64_t from, const Part
 
 }  // namespace detail
 
-// mls: the velocity gradient is C; otherwise the true B-spline gradient. `change`: node velocity increments for FLIP,
+// set: the affine set takes C for the velocity gradient ("mls"), larger ones the true B-spline gradient. `change`: node velocity increments for FLIP,
 // or null. `material`: null leaves the trial F (its flow happens elsewhere).
-template <class T, int d, int degree, bool mls>
+template <class T, int d, int degree, ModeSet set>
 GatherReport gather(const Particles<T>& in, const Particles<T>& out, const Parameters<T>& parameters,
                     const BatchFunctions<T, d>* material, const Lattice<T, d>& lattice, const Blocks& blocks,
                     const int32_t* reach, const T* velocity, const T* change, const GatherOptions<T>& options) {
     constexpr int kTile = kTileNodes<d, degree> * 4;
     std::vector<GatherReport> reports(blocks.count);
-    const bool flip = change != nullptr;
+    const bool flip = change != nullptr, affine = options.affine != Affine::none;
+    const bool guarded = options.high.count > 0 && options.light > T(0);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(team(in.count))
     for (int64_t s = 0; s < blocks.count; ++s) {
         alignas(64) T tile[kTile], change_tile[kTile];
         read_tile<T, d, degree>(velocity, reach + s * kCorners<d>, tile);
         if (flip) read_tile<T, d, degree>(change, reach + s * kCorners<d>, change_tile);
         const BlockCoords<d> block = block_coords<d>(blocks.keys[s]);
-        detail::GatherBatch<T, d, degree, mls> data;
+        detail::GatherBatch<T, d, degree, set> data;
         Stencils<T, d, degree> stencils;
         GatherReport& report = reports[s];
         for (int64_t begin = blocks.offsets[s]; begin < blocks.offsets[s + 1]; begin += kBatch) {
             const BatchIndices batch(blocks.order, begin, blocks.offsets[s + 1]);
             if (begin + kAhead < in.count)
-                detail::prefetch_for_gather<T, d>(in, blocks.order[begin + kAhead], out, begin + kAhead, flip, options.affine);
+                detail::prefetch_for_gather<T, d>(in, blocks.order[begin + kAhead], out, begin + kAhead, flip, affine);
             data.fetch(batch, in, flip);
-            stencils.compute(data.x, lattice, block);
-            data.sum_nodes(stencils, batch.count, tile, flip ? change_tile : nullptr);
+            stencils.compute(data.x, lattice, block, degree == 1 || options.high.count > 0);
+            data.sum_nodes(stencils, batch.count, tile, flip ? change_tile : nullptr, guarded);
             if (!data.advance(stencils, lattice, options, flip) && report.bad < 0) {
                 const int j = data.first_bad(batch.count);
                 if (j >= 0) report.bad = batch.at[j];
             }
             if (material) data.flow(batch, *material, parameters, options.dt);
-            data.write(begin, batch.count, out, options.affine);
+            data.write(begin, batch.count, out, affine, options.high.count);
         }
         report.max_speed2 = double(stdx::hmax(data.speed2_max));
         report.max_strain2 = double(stdx::hmax(data.strain2_max));

@@ -15,11 +15,12 @@ inline constexpr int kMaxStates = 16;  // history variables plus per-particle pa
 template <class T>
 struct Particles {
     T *x, *v, *C, *F, *mass, *volume, *state;
-    T* tau;  // Kirchhoff stress (upper triangle) where it is kept with the particles, else null
+    T* tau;    // Kirchhoff stress (upper triangle) where it is kept with the particles, else null
+    T* modes;  // coefficients of the polynomial modes beyond C, d rows each, in m/s; null without any
     int32_t* ids;
     int64_t stride;
     int64_t count;
-    int states;
+    int states, mode_rows;
 };
 
 // Material parameters, each uniform (step 0) or one per particle (step 1). Per-particle ones travel with the body.
@@ -84,16 +85,36 @@ struct BatchIndices {
     }
 };
 
-// Interpolation weights of a batch: per axis and node the weight w and w times the node offset r = (x_i - x_p)/dx, and
-// what the gradient needs beyond them (see BSpline). `node` is the first tile node of each particle's stencil.
+// The polynomial modes that particles carry beyond C, as exponents per axis (in 2D the first is 0; see Modes).
+struct HighModes {
+    static constexpr int kMost = 63;
+    int count = 0;
+    int exponent[kMost][3] = {};
+};
+
+// Interpolation of a batch: per axis the patterns of Modes (D is constant), the factor kappa of D in the gradient, and, where
+// polynomial modes ask for it, the norms of the highest pattern and of pattern 2. `node` is the first tile node of each stencil.
 template <class T, int d, int degree>
 struct Stencils {
     static constexpr int K = degree + 1;
     static constexpr int S = kSide + degree;
-    alignas(64) T w[d][K][kBatch], wr[d][K][kBatch], kappa[d][kBatch], e[d][degree == 3 ? K : 1][kBatch];
+    alignas(64) T w[d][K][kBatch], wr[d][K][kBatch], w2[d][degree == 3 ? K : 1][kBatch];
+    alignas(64) T kappa[d][kBatch], norm[d][kBatch], norm2[d][kBatch];
     int32_t node[kBatch];
 
-    void compute(const T* x, const Lattice<T, d>& lattice, const BlockCoords<d>& block) {
+    // P2G and G2P factors of the pattern with exponent e along an axis, in units of dx.
+    template <class V>
+    V up(int axis, int e, int lane) const {
+        return e == degree ? load<V>(norm[axis] + lane) : V(1);
+    }
+    template <class V>
+    V down(int axis, int e, int lane) const {
+        if (e == 0) return V(1);
+        if (e == degree) return V(T(BSpline<degree>::down));
+        return e == 1 ? V(T(BSpline<degree>::share)) : V(V(1) / load<V>(norm2[axis] + lane));
+    }
+
+    void compute(const T* x, const Lattice<T, d>& lattice, const BlockCoords<d>& block, bool norms) {
         using V = Lanes<T>;
         alignas(64) T local[d][kBatch];
         for (int a = 0; a < d; ++a) {
@@ -114,17 +135,27 @@ struct Stencils {
                     store(V(weight[k] * (V(T(k)) - f)), wr[a][k] + lane);
                 }
                 store(BSpline<degree>::kappa(f), kappa[a] + lane);
-                if constexpr (degree == 3) {
-                    V correction[K];
-                    BSpline<degree>::correction(f, weight, correction);
-                    for (int k = 0; k < K; ++k) store(correction[k], e[a][k] + lane);
-                }
+                if (norms) orthogonal(a, lane, weight, f);
             }
         }
         for (int j = 0; j < kBatch; ++j) {
             int32_t index = int32_t(local[0][j]);
             for (int a = 1; a < d; ++a) index = index * S + int32_t(local[a][j]);
             node[j] = index;
+        }
+    }
+    // What polynomial modes need beyond w and w r: the quadratic pattern of cubic splines, and norms. G20 A.1.2
+    template <class V>
+    void orthogonal(int a, int lane, const V* weight, const V& f) {
+        store(BSpline<degree>::norm(weight), norm[a] + lane);
+        if constexpr (degree == 3) {
+            V spread = V(0);
+            for (int k = 0; k < K; ++k) {
+                const V r = V(T(k)) - f, s = r * r - V(T(1) / T(3));
+                store(V(weight[k] * s), w2[a][k] + lane);
+                spread += weight[k] * s * s;
+            }
+            store(spread, norm2[a] + lane);
         }
     }
     // Call function<G>(j) for all particles, G of them at once where neighbours in the batch share their nodes.
@@ -142,29 +173,33 @@ struct Stencils {
     }
 };
 
-// The weights of G particles with the same nodes, in registers or close by.
+// The patterns of G particles with the same nodes, in registers or close by.
 template <int G, class T, int d, int degree>
 struct PackWeights {
     using Q = Pack<T, G>;
     static constexpr int K = degree + 1;
-    Q w[d][K], wr[d][K], e[d][degree == 3 ? K : 1];
+    Q w[d][K], wr[d][K], w2[d][degree == 3 ? K : 1];
 
-    PackWeights(const Stencils<T, d, degree>& st, int j) {
+    PackWeights(const Stencils<T, d, degree>& st, int j, bool quadratic) {
         for (int a = 0; a < d; ++a)
             for (int k = 0; k < K; ++k) {
                 w[a][k] = spread<G>(st.w[a][k] + j);
-                wr[a][k] = spread<G>(st.wr[a][k] + j);
-                if constexpr (degree == 3) e[a][k] = spread<G>(st.e[a][k] + j);
+                if constexpr (degree > 1) wr[a][k] = spread<G>(st.wr[a][k] + j);
+                if constexpr (degree == 3)
+                    if (quadratic) w2[a][k] = spread<G>(st.w2[a][k] + j);
             }
     }
-    // The correction e at node k times t, up to the factor kappa.
-    Q correction(int axis, int k, const Q& t) const {
-        if constexpr (degree == 1)
-            return k == 0 ? -t : t;
-        else if constexpr (degree == 2)
-            return k == 1 ? Q(T(-2)) * t : t;
+    // Pattern e at node k of an axis, times t.
+    template <int e>
+    Q times(int axis, int k, const Q& t) const {
+        if constexpr (e == 0)
+            return w[axis][k] * t;
+        else if constexpr (e == degree)
+            return BSpline<degree>::difference(k, t);
+        else if constexpr (e == 1)
+            return wr[axis][k] * t;
         else
-            return e[axis][k] * t;
+            return w2[axis][k] * t;
     }
 };
 
