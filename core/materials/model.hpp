@@ -56,6 +56,12 @@ inline Mat<V, d> where_feasible(const Mask& feasible, Mat<V, d> P) {
     return P;
 }
 
+// tau = P F^T, +inf where P is.
+template <class V, int d>
+inline Mat<V, d> kirchhoff_from(const Mat<V, d>& P, const Mat<V, d>& F) {
+    return where_feasible(P.a[0] < infinity<V>(), times_transpose(P, F));
+}
+
 // Isotropic Psi^(s): gradient g_i, Hessian h_ij and the pair coefficients
 // a_ij = (g_i - g_j)/(s_i - s_j), b_ij = (g_i + g_j)/(s_i + s_j), the latter two free of cancellation.
 template <class V, int d>
@@ -98,7 +104,9 @@ inline Mat<V, d> piola_differential(const Mat<V, d>& F, const Mat<V, d>& dF, con
             Q(j, i) = even - odd;
         }
     }
-    return times_transpose(Mat<V, d>(f.U * Q), f.V_);
+    Mat<V, d> dP = times_transpose(Mat<V, d>(f.U * Q), f.V_);
+    for (auto& e : dP.a) e = select(e == e, e, infinity<V>());  // outside the domain
+    return dP;
 }
 
 // tau += 2 eta J sym(grad v)                                      J15 section 4.2, stress 2 eta sym(grad v)
@@ -111,7 +119,7 @@ inline void add_viscous_stress(const V& eta, const V& J, const Mat<V, d>& grad_v
 // Kirchhoff stress of the state F, z while the material moves with the velocity gradient grad_v.
 template <class Model, class V, int d>
 inline Mat<V, d> kirchhoff_stress(const Mat<V, d>& F, const Mat<V, d>& grad_v, const V* p, const V* z) {
-    Mat<V, d> tau = times_transpose(Mat<V, d>(Model::piola(F, p, z)), F);
+    Mat<V, d> tau = kirchhoff_from(Mat<V, d>(Model::piola(F, p, z)), F);
     if constexpr (Viscous<Model>) add_viscous_stress(V(Model::viscosity(p)), determinant(F), grad_v, tau);
     return tau;
 }
@@ -123,7 +131,7 @@ inline void advance_model(Mat<V, d>& F, const Motion<V, d>& motion, const V* p, 
         Model::advance(F, motion, p, z, tau);
     } else {
         if constexpr (Flowing<Model>) Model::flow(F, motion, p, z);
-        tau = times_transpose(Mat<V, d>(Model::piola(F, (const V*)p, (const V*)z)), F);
+        tau = kirchhoff_from(Mat<V, d>(Model::piola(F, (const V*)p, (const V*)z)), F);
     }
     if constexpr (Viscous<Model>) add_viscous_stress(V(Model::viscosity(p)), determinant(F), motion.grad_v, tau);
 }

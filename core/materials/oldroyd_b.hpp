@@ -38,6 +38,7 @@ struct OldroydB {
                 product *= beta[i];
                 sum += beta[i];
             }
+            if (!all(product > V(0))) J = select(product > V(0), J, V(0));  // too flat for its numbers
             const auto feasible = J > V(0);
             M = exp_of(V(log_of(V(select(feasible, V(J * J / product), V(1)))) / V(d)));
         }
@@ -128,7 +129,8 @@ struct OldroydB {
     }
     template <class V, int d>
     static void flow(Mat<V, d>& F, const Motion<V, d>& motion, const V* p, V* z) {
-        const auto printed = p[4] > V(0), elastic = p[3] * motion.dt == V(0) && !printed;
+        const V J = determinant(F);
+        const auto printed = p[4] > V(0), elastic = (p[3] * motion.dt == V(0) && !printed) || !(J > V(0));
         if (all(elastic)) return;
         const V kept = exp_of(V(-motion.dt * p[3]));
         Mat<V, d> S = (kept * z[0]) * times_transpose(F, F), L;
@@ -141,14 +143,14 @@ struct OldroydB {
         }
         V root = L(0, 0);  // of det b
         for (int i = 1; i < d; ++i) root *= L(i, i);
-        const V J = determinant(F), size = exp_of(V(log_of(V(J / root)) / V(d)));
+        const V size = exp_of(V(log_of(V(select(elastic, V(1), V(J / root)))) / V(d)));
         for (int k = 0; k < d * d; ++k) F.a[k] = select(elastic, F.a[k], V(size * L.a[k]));
         z[0] = select(elastic, z[0], V(V(1) / (size * size)));
     }
     template <class V, int d>
     static void advance(Mat<V, d>& F, const Motion<V, d>& motion, const V* p, V* z, Mat<V, d>& tau) {
         flow(F, motion, p, z);
-        tau = times_transpose(Mat<V, d>(QuadraticNeoHookean::piola(F, p, z)), F);
+        tau = kirchhoff_from(Mat<V, d>(QuadraticNeoHookean::piola(F, p, z)), F);
     }
 };
 

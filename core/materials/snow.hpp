@@ -63,7 +63,7 @@ struct Snow {
         }
         // Elastic states are left untouched to the last bit.
         if (all(inside)) return;
-        const V ratio = trial / kept;
+        const V ratio = abs(trial) / kept;
         const auto preserve = p[5] > V(0) && ratio > V(0);
         if (any(preserve)) {
             const V dilation = exp_of(V(log_of(V(select(preserve, ratio, V(1)))) / V(d)));

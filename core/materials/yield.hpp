@@ -94,18 +94,20 @@ struct HerschelBulkleyYield {
     static constexpr std::array<std::string_view, 5> parameters{"mu", "lam", "yield", "consistency", "exponent"};
     static constexpr std::array<std::string_view, 1> states{"plastic_strain"};
 
-    // Root y in (0, 1) of y + k y^m = 1. With u = y (m >= 1) or u = y^m (m < 1) the equation is A u + B u^a = 1, a >= 1,
-    // convex, and Newton's method from the right never overshoots.
+    // Root y in (0, 1) of y + k y^m = 1, k = exp(log_k). With u = y (m >= 1) or u = y^m (m < 1) the equation is
+    // A u + B u^a = 1, a >= 1, convex, and Newton's method from the right never overshoots. B may be beyond any number,
+    // B u^(a-1) is not.
     template <class V>
-    static V remaining(const V& k, const V& m) {
+    static V remaining(const V& log_k, const V& m) {
         using T = Scalar<V>;
         const auto thick = m < V(1);
-        const V a = select(thick, V(V(1) / m), m), A = select(thick, k, V(1)), B = select(thick, V(1), k);
+        const V a = select(thick, V(V(1) / m), m), log_B = select(thick, V(0), log_k);
+        const V A = select(thick, exp_of(V(select(thick, log_k, V(0)))), V(1));
         const V tiny = V(std::numeric_limits<T>::min());
-        V u = min(V(V(1) / max(A, tiny)), V(exp_of(V(-log_of(V(max(B, tiny))) / a))));
+        V u = min(V(V(1) / A), V(exp_of(V(-log_B / a))));
         for (int iteration = 0; iteration < 50; ++iteration) {
-            const V power = exp_of(V((a - V(1)) * log_of(V(max(u, tiny)))));
-            const V change = (A * u + B * power * u - V(1)) / (A + a * B * power);
+            const V slope = exp_of(V(log_B + (a - V(1)) * log_of(V(max(u, tiny)))));
+            const V change = ((A + slope) * u - V(1)) / (A + a * slope);
             u = max(V(u - change), V(0));
             if (all(change <= V(4 * std::numeric_limits<T>::epsilon()) * u)) break;
         }
@@ -118,12 +120,11 @@ struct HerschelBulkleyYield {
         const V sigma = V(T(1.4142135623730951)) * p[0] * dev.norm, over = sigma - p[2];
         const auto flows = over > V(0) && dt > V(0);
         if (!any(flows)) return flows;
-        const V x = select(flows, over, V(1)), m = V(1) / p[4], limit = V(T(60));
-        const V tiny = V(std::numeric_limits<T>::min());
-        // k = mu dt (x/K)^m / x, kept away from overflow: beyond e^60 nothing of the overstress is left.
+        const V x = select(flows, over, V(1)), m = V(1) / p[4], tiny = V(std::numeric_limits<T>::min());
+        // k = mu dt (x/K)^m / x, kept where e^-60 of the overstress would be left: nothing.
         const V log_k = m * log_of(V(x / max(p[3], tiny))) + log_of(V(max(V(p[0] * dt / x), tiny)));
-        const V k = exp_of(V(min(max(log_k, V(-limit)), limit)));
-        const V left = p[2] + x * remaining(k, m);
+        const V most = V(T(60)) * max(V(1), m);
+        const V left = p[2] + x * remaining(V(min(max(log_k, V(-most)), most)), m);
         const V keep = select(flows, V(left / sigma), V(1));
         for (int i = 0; i < d; ++i) e[i] = select(flows, V(dev.mean + keep * dev.q[i]), e[i]);
         z[0] += (V(1) - keep) * dev.norm;

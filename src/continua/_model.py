@@ -3,12 +3,12 @@
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PlainSerializer
 
 CONFIG = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
 
-def _as_plain(value: Any) -> Any:
+def as_plain(value: Any) -> Any:
     """Accept NumPy arrays and scalars wherever numbers or lists are expected."""
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
@@ -19,7 +19,11 @@ def _vector_length(value: tuple[float, ...]) -> tuple[float, ...]:
     return value
 
 
-Finite = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_as_plain)]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False), BeforeValidator(_as_plain)]
-NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False), BeforeValidator(_as_plain)]
-Vector = Annotated[tuple[Finite, ...], BeforeValidator(_as_plain), AfterValidator(_vector_length)]
+Finite = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(as_plain)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False), BeforeValidator(as_plain)]
+NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False), BeforeValidator(as_plain)]
+Numbers = Annotated[tuple[Finite, ...], BeforeValidator(as_plain)]
+Vector = Annotated[tuple[Finite, ...], BeforeValidator(as_plain), AfterValidator(_vector_length)]
+
+# In JSON a Python function is only a name, from which nothing can be built again.
+FUNCTION_NAME = PlainSerializer(lambda f: f"<python function {getattr(f, '__name__', '')}>", when_used="json")

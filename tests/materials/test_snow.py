@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from material_samples import directions, norm, random_F, rotations, slope, with_stretches
+from material_samples import core_call, directions, norm, random_F, rotations, slope, with_stretches
 
-from continua import _core
 from continua.materials import FixedCorotated, Snow
-from continua.materials.base import CATALOGUE
 
 SNOW = Snow()
 LOW, HIGH = 1 - 2.5e-2, 1 + 7.5e-3
@@ -160,10 +158,57 @@ def test_single_precision_and_ragged_batches(d: int) -> None:
         part, history = SNOW.project(F[:n], {"Jp": state["Jp"][:n]})
         np.testing.assert_allclose(part, FE[:n], atol=1e-14)
         np.testing.assert_allclose(history["Jp"], new["Jp"][:n], rtol=1e-14)
-    f = np.ascontiguousarray(F.reshape(len(F), -1).T.astype(np.float32))
-    values = [SNOW.parameters()[k] for k in CATALOGUE["snow"]["parameters"]]
-    parameters = np.repeat(np.array(values, np.float32)[:, None], len(F), axis=1)
-    z = state["Jp"].astype(np.float32)[None].copy()
-    _core.material_flow("snow", f, 0.0, np.zeros_like(f), parameters, z)
-    np.testing.assert_allclose(f.T.reshape(FE.shape), FE, atol=2e-6)
+    single, z = core_call("flow", SNOW, F, np.float32, state)
+    np.testing.assert_allclose(single, FE, atol=2e-6)
     np.testing.assert_allclose(z[0], new["Jp"], rtol=2e-6)
+    assert np.abs(single - FE).max() > 1e-11  # it was single precision
+
+
+# ---- flow that keeps the volume ----
+
+
+@both
+def test_preserving_flow_keeps_the_volume_and_hardens_nothing(d: int) -> None:
+    """FE <- Jp^(1/d) FE after the clamp: det FP = 1, and stretches differ by a common factor from clamped ones."""
+    keeping = Snow(preserve_volume=True)
+    F, state = trials(d)
+    FE, new = keeping.project(F, state)
+    np.testing.assert_allclose(np.linalg.det(FE), np.linalg.det(F), rtol=1e-12)
+    assert np.array_equal(new["Jp"], state["Jp"])
+    clamped, history = SNOW.project(F, state)
+    factor = (history["Jp"] / state["Jp"]) ** (1 / d)
+    np.testing.assert_allclose(FE, factor[:, None, None] * clamped, rtol=0, atol=1e-12)
+    assert np.abs(np.linalg.det(clamped) / np.linalg.det(F) - 1).max() > 1e-2  # the plain clamp does not
+
+
+def test_preserving_flow_leaves_the_range() -> None:
+    """Stretches (0.9, 0.95, 1.0) become 0.941, 0.941, 0.965: below 1 - compression, as the clamp alone never is."""
+    rng = np.random.default_rng(8)
+    F = with_stretches(rng, np.array([[0.9, 0.95, 1.0]]))
+    s = stretches(Snow(preserve_volume=True).project(F)[0])[0]
+    np.testing.assert_allclose(sorted(s), [0.941, 0.941, 0.965], atol=6e-4)
+    assert s.min() < LOW - 0.03
+    assert stretches(SNOW.project(F)[0]).min() >= LOW - 1e-12
+
+
+@both
+def test_preserving_flow_turns_with_the_material(d: int) -> None:
+    keeping, rng = Snow(preserve_volume=True), np.random.default_rng(9)
+    F, state = trials(d)
+    A, B = rotations(rng, len(F), d), rotations(rng, len(F), d)
+    assert np.abs(keeping.project(A @ F @ B, state)[0] - A @ keeping.project(F, state)[0] @ B).max() <= 1e-12
+    assert np.abs(keeping.project(A @ F, state)[0] - keeping.project(F, state)[0] @ A).max() > 1e-3
+
+
+def test_history_may_be_followed_by_the_full_plastic_part() -> None:
+    """F = FE FP with FP updated by FE^-1 F_trial stays the total deformation, and Jp = det FP."""
+    rng = np.random.default_rng(10)
+    FE, FP, total, state = np.eye(3)[None], np.eye(3), np.eye(3), {"Jp": np.ones(1)}
+    for _ in range(50):
+        step = np.eye(3) + 0.01 * rng.normal(size=(3, 3))
+        total, trial = step @ total, step @ FE
+        FE, state = SNOW.project(trial, state)
+        FP = np.linalg.solve(FE[0], trial[0]) @ FP
+    np.testing.assert_allclose(FE[0] @ FP, total, rtol=0, atol=1e-12)
+    assert np.linalg.det(FP) == pytest.approx(state["Jp"][0], rel=1e-12)
+    assert abs(np.linalg.det(FP) - 1) > 1e-3

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from continua import _core
+from continua.bodies.variation import Variation
 from continua.errors import SetupError
-from continua.materials.base import Material, NativeMaterial, from_components
+from continua.materials.base import Material, NativeMaterial, from_components, upper_triangle
 from continua.materials.python import PythonMaterial
 
 LANES = 16  # arrays are padded to whole batches; the tail has no mass and F = I
@@ -25,14 +26,17 @@ class PointArrays:
     F: NDArray  # (d*d, capacity)
     mass: NDArray  # (capacity,) [kg]
     volume: NDArray  # (capacity,) undeformed [m^d]
-    state: NDArray  # (history variables, capacity)
+    state: NDArray  # (history variables and parameters that vary, capacity)
     ids: NDArray[np.int32]  # (capacity,)
+    tau: NDArray  # (d(d+1)/2, capacity) Kirchhoff stress [Pa], upper triangle; no rows where it follows from F
     count: int
 
-    NAMES = ("x", "v", "C", "F", "mass", "volume", "state", "ids")
+    NAMES = ("x", "v", "C", "F", "mass", "volume", "state", "ids", "tau")
 
     @classmethod
-    def allocate(cls, d: int, capacity: int, states: int, dtype: type[np.floating]) -> PointArrays:
+    def allocate(
+        cls, d: int, capacity: int, states: int, dtype: type[np.floating], *, keeps_stress: bool = False
+    ) -> PointArrays:
         """Arrays for at least `capacity` particles, all of them padding."""
         capacity = max(LANES, -(-capacity // LANES) * LANES)
         arrays = cls(
@@ -44,6 +48,7 @@ class PointArrays:
             volume=np.zeros(capacity, dtype),
             state=np.zeros((states, capacity), dtype),
             ids=np.zeros(capacity, np.int32),
+            tau=np.zeros((d * (d + 1) // 2 if keeps_stress else 0, capacity), dtype),
             count=0,
         )
         arrays.F[:: d + 1] = 1
@@ -59,10 +64,14 @@ class PointArrays:
         """Memory [bytes]."""
         return sum(getattr(self, name).nbytes for name in self.NAMES)
 
+    def like(self, capacity: int) -> PointArrays:
+        """Empty arrays of the same kind with another capacity."""
+        d, states, dtype = len(self.x), len(self.state), self.x.dtype.type
+        return PointArrays.allocate(d, capacity, states, dtype, keeps_stress=len(self.tau) > 0)
+
     def grown(self, capacity: int) -> PointArrays:
         """A copy with more room."""
-        d, states = len(self.x), len(self.state)
-        bigger = PointArrays.allocate(d, capacity, states, self.x.dtype.type)
+        bigger = self.like(capacity)
         for name in self.NAMES:
             getattr(bigger, name)[..., : self.count] = getattr(self, name)[..., : self.count]
         bigger.count = self.count
@@ -76,46 +85,82 @@ class Parameters:
     values: NDArray
     rows: NDArray[np.int32]
 
+    @classmethod
+    def of(cls, material: Material, variation: Variation | None, dtype: type[np.floating]) -> Parameters:
+        """Those that vary follow the history variables."""
+        values = material.parameter_values() if isinstance(material, NativeMaterial) else np.empty(0)
+        rows = np.full(len(values), -1, np.int32)
+        if variation is not None:
+            varied = np.flatnonzero(variation.varied())
+            rows[varied] = len(material.states) + np.arange(len(varied))
+        return cls(values.astype(dtype), rows)
+
+    @property
+    def varied(self) -> NDArray[np.intp]:
+        """Numbers of the parameters that are stored per particle, in the order of their rows."""
+        return np.flatnonzero(self.rows >= 0)
+
 
 class Body:
     """Particles of one material.
 
     Rows of `x`, `v`, ... follow the order of the grid and change from step to step; `ids` tells which particle is
     which, and `fields()` returns everything in the order in which the particles were added.
+    A variation makes the parameters and the density differ between particles.
     """
 
-    def __init__(self, name: str, material: Material, dimension: int, dtype: type[np.floating]) -> None:
+    def __init__(
+        self,
+        name: str,
+        material: Material,
+        dimension: int,
+        dtype: type[np.floating],
+        variation: Variation | None = None,
+    ) -> None:
         self.name = name
         self.material = material
+        self.variation = variation
         self.dimension = dimension
         self.max_speed = 0.0
         self.max_wave_speed = material.wave_speed()
-        self._front = PointArrays.allocate(dimension, 0, len(material.states), dtype)
-        self._back = PointArrays.allocate(dimension, 0, len(material.states), dtype)
-        values = material.parameter_values() if isinstance(material, NativeMaterial) else np.empty(0)
-        self.parameters = Parameters(values.astype(dtype), np.full(len(values), -1, np.int32))
+        self.parameters = Parameters.of(material, variation, dtype)
+        rows = len(material.states) + len(self.parameters.varied)
+        self.max_viscosity = material.kinematic_viscosity()
+        keeps = material.keeps_stress
+        self._front = PointArrays.allocate(dimension, 0, rows, dtype, keeps_stress=keeps)
+        self._back = self._front.like(0)
 
     def append(self, x: NDArray, v: NDArray, C: NDArray, volume: NDArray) -> None:
         """Add undeformed particles: x, v (N, d), C (N, d, d), volume (N,)."""
         a, n = self._front, len(x)
         if n == 0:
             return
+        varying = None if self.variation is None else self.variation.at(x)
         if a.count + n > np.iinfo(np.int32).max:
             raise SetupError(f'body "{self.name}" would have more than 2^31 particles; use a larger dx')
         if a.count + n > a.capacity:
             room = a.count + n if a.count == 0 else (a.count + n) * 3 // 2
             self._front = a = a.grown(room)
-            self._back = PointArrays.allocate(self.dimension, room, len(a.state), a.x.dtype.type)
+            self._back = a.like(room)
         new = slice(a.count, a.count + n)
         a.x[:, new], a.v[:, new] = x.T, v.T
         a.C[:, new] = C.reshape(n, -1).T
         a.volume[new] = volume
-        a.mass[new] = volume * self.material.density
+        a.mass[new] = volume * (self.material.density if varying is None else varying[1])
         for row, value in enumerate(self.material.states.values()):
             a.state[row, new] = value
+        if varying is not None:
+            a.state[len(self.material.states) :, new] = varying[0][self.parameters.varied]
         a.ids[new] = np.arange(a.count, a.count + n, dtype=np.int32)
         a.count += n
+        if isinstance(self.material, PythonMaterial):
+            self._refresh_stress(new)
         self.max_speed = max(self.max_speed, float(np.sqrt((v**2).sum(axis=1).max())))
+        if varying is None:
+            self.max_wave_speed = max(self.max_wave_speed, self.material.wave_speed())
+            self.max_viscosity = max(self.max_viscosity, self.material.kinematic_viscosity())
+        else:
+            self._refresh_limits()
 
     @property
     def arrays(self) -> PointArrays:
@@ -174,6 +219,7 @@ class Body:
     def F(self, value: NDArray) -> None:
         value = np.broadcast_to(value, (self.count, self.dimension, self.dimension))
         self._front.F[:, : self.count] = value.reshape(self.count, -1).T
+        self._refresh_stress(slice(0, self.count))
 
     @property
     def C(self) -> NDArray:
@@ -195,22 +241,51 @@ class Body:
         """History variables (N,) by name; views."""
         return {name: self._front.state[k, : self.count] for k, name in enumerate(self.material.states)}
 
-    def refresh_speeds(self) -> None:
-        """Recompute the speeds that limit the time step, after arrays were changed by hand."""
+    def refresh(self) -> None:
+        """Recompute what follows from the arrays (stress, speeds that limit the time step) after changing them by hand."""
         a = self._front
         self.max_speed = (
             float(np.sqrt((self.v.astype(np.float64) ** 2).sum(axis=1).max())) if a.count else 0.0
         )
+        self._refresh_limits()
+        self._refresh_stress(slice(0, self.count))
+
+    def _refresh_limits(self) -> None:
+        a = self._front
         if isinstance(self.material, NativeMaterial) and a.count:
-            speed2 = _core.max_wave_speed2(self.material.model, self.dimension, a, self.parameters)
-            self.max_wave_speed = float(np.sqrt(speed2))
+            wave2, viscosity = _core.speed_limits(self.material.model, self.dimension, a, self.parameters)
+            self.max_wave_speed, self.max_viscosity = float(np.sqrt(wave2)), viscosity
+
+    def _refresh_stress(self, some: slice) -> None:
+        """Kept stress of some particles from their F and history, as if they were at rest."""
+        a, material = self._front, self.material
+        if len(a.tau) == 0 or a.count == 0:
+            return
+        F = from_components(a.F[:, some].astype(np.float64))
+        state = {name: a.state[k, some].astype(np.float64) for k, name in enumerate(material.states)}
+        if isinstance(material, NativeMaterial):
+            tau = material.kirchhoff(F, state, parameters=self.parameter_table()[:, some])
+        else:
+            assert isinstance(material, PythonMaterial)
+            tau = material.kirchhoff(F, state)
+        a.tau[:, some] = upper_triangle(tau)
 
     def energy_density(self) -> NDArray[np.float64]:
         """Elastic energy per undeformed volume (N,) [Pa]."""
         material = self.material
         assert isinstance(material, (NativeMaterial, PythonMaterial))
+        F = self.F.astype(np.float64)
         state = {name: value.astype(np.float64) for name, value in self.state.items()}
-        return material.energy(self.F.astype(np.float64), state)  # type: ignore[arg-type]
+        if self.variation is not None:
+            assert isinstance(material, NativeMaterial)
+            return material.energy(F, state, parameters=self.parameter_table())
+        return material.energy(F, state)
+
+    def parameter_table(self) -> NDArray[np.float64]:
+        """The core's parameters of every particle, (n, N)."""
+        table = np.repeat(self.parameters.values.astype(np.float64)[:, None], self.count, axis=1)
+        table[self.parameters.varied] = self._front.state[len(self.material.states) :, : self.count]
+        return table
 
     def fields(self) -> dict[str, NDArray]:
         """All particle data in order of creation: id, x, v, J, volume and history variables."""
@@ -222,19 +297,19 @@ class Body:
         """Copies of everything needed to continue with the same bits."""
         a = self._front
         data = {name: np.ascontiguousarray(getattr(a, name)[..., : a.count]) for name in PointArrays.NAMES}
-        data["speeds"] = np.array([self.max_speed, self.max_wave_speed])
+        data["speeds"] = np.array([self.max_speed, self.max_wave_speed, self.max_viscosity])
         return data
 
     def restore(self, data: dict[str, NDArray]) -> None:
         """Inverse of `snapshot`."""
         count = data["x"].shape[1]
-        dtype, states = self._front.x.dtype.type, len(self._front.state)
+        states = len(self._front.state)
         if data["x"].dtype != self._front.x.dtype or data["state"].shape != (states, count):
             raise SetupError(f'the stored body "{self.name}" has another precision or material')
-        arrays = PointArrays.allocate(self.dimension, count, states, dtype)
+        arrays = self._front.like(count)
         for name in PointArrays.NAMES:
             getattr(arrays, name)[..., :count] = data[name]
         arrays.count = count
         self._front = arrays
-        self._back = PointArrays.allocate(self.dimension, count, states, dtype)
-        self.max_speed, self.max_wave_speed = (float(s) for s in data["speeds"])
+        self._back = arrays.like(count)
+        self.max_speed, self.max_wave_speed, self.max_viscosity = (float(s) for s in data["speeds"])

@@ -5,11 +5,11 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from pydantic import BeforeValidator, Field, PlainSerializer
+from pydantic import BeforeValidator, Field
 from pydantic.dataclasses import dataclass
 from pydantic.json_schema import SkipJsonSchema
 
-from continua._model import CONFIG, Finite, Vector
+from continua._model import CONFIG, FUNCTION_NAME, Finite, Vector
 from continua._validation import raises
 from continua.errors import SetupError
 from continua.geometry.rotation import cross_matrix
@@ -77,10 +77,7 @@ def _require_length(name: str, vector: tuple[float, ...] | None, d: int) -> None
 AnyVelocity = Annotated[Rigid | Affine, Field(discriminator="type")] | Vector
 
 # What bodies accept from Python: also functions, which scene files and their schema cannot hold.
-_function_name = PlainSerializer(
-    lambda f: f"<python function {getattr(f, '__name__', '')}>", when_used="json"
-)
-VelocityLike = AnyVelocity | SkipJsonSchema[Annotated[VelocityFunction, _function_name]]
+VelocityLike = AnyVelocity | SkipJsonSchema[Annotated[VelocityFunction, FUNCTION_NAME]]
 
 
 def evaluate(velocity: Rigid | Affine | ArrayLike | VelocityFunction | None, x: Array) -> tuple[Array, Array]:

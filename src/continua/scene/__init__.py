@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from continua.scene.models import (
         BodySettings,
         CameraSettings,
+        Region,
         RenderSettings,
         RunSettings,
         Scene,
@@ -22,6 +23,7 @@ _HOMES = {
     "models": (
         "BodySettings",
         "CameraSettings",
+        "Region",
         "RenderSettings",
         "RunSettings",
         "Scene",
@@ -42,6 +44,7 @@ __all__ = [
     "BodySettings",
     "CameraSettings",
     "LoadedScene",
+    "Region",
     "RenderSettings",
     "RunSettings",
     "Scene",

@@ -32,6 +32,8 @@ def build(scene: Scene) -> Simulation:
             name=body.name,
             particles_per_cell=body.particles_per_cell,
             sampling=body.sampling,
+            vary=body.vary,
+            regions=[(region.shape, region.material) for region in body.regions],
         )
     for part in (*scene.collider, *scene.boundary, *scene.emitter):
         simulation.add(part)

@@ -9,7 +9,11 @@ from pydantic import BaseModel
 from pydantic_core import PydanticCustomError
 
 from continua._model import _vector_length
+from continua.bodies.variation import Gradient, check_range, numeric_fields, same_kind
+from continua.errors import MaterialError
 from continua.geometry.shapes import Shape
+from continua.materials import Material, NativeMaterial
+from continua.scene.messages import suggestion
 
 if TYPE_CHECKING:
     from continua.scene.models import Scene
@@ -49,6 +53,7 @@ def check_scene(scene: Scene) -> None:
     check_names(scene)
     check_dimension(scene)
     check_axes(scene)
+    check_variation(scene)
     if scene.render.camera is not None and scene.dimension == 2:
         raise problem(("render", "camera"), "is for 3D scenes; leave it out here")
 
@@ -81,6 +86,41 @@ def check_axes(scene: Scene) -> None:
         axis = getattr(boundary, "axis", 0)
         if axis >= scene.dimension:
             raise problem(("boundary", index, "axis"), f"is {axis}, but a 2D scene has only the axes 0 and 1")
+
+
+def check_variation(scene: Scene) -> None:
+    """`vary` names numbers of the material and keeps them in range; regions have the body's kind of material."""
+    for index, body in enumerate(scene.body):
+        if (body.vary or body.regions) and not isinstance(body.material, NativeMaterial):
+            raise problem(
+                ("body", index, "material"),
+                "is written in Python, but vary and regions need a built-in material",
+            )
+        for name, values in body.vary.items():
+            check_vary(body.material, name, values, ("body", index, "vary", name), scene.dimension)
+        for number, region in enumerate(body.regions):
+            if not same_kind(body.material, region.material):
+                raise problem(
+                    ("body", index, "regions", number, "material"),
+                    f'is "{region.material.label}", but must be "{body.material.label}" like the material of the '
+                    "body, with the same options; only numbers may differ",
+                )
+
+
+def check_vary(material: Material, name: str, values: Any, path: Path, dimension: int) -> None:
+    """One entry of `vary`."""
+    known = numeric_fields(material)
+    if name not in known:
+        raise problem(
+            path, f"is no number of {material.label}{suggestion(name, known)} (allowed: {', '.join(known)})"
+        )
+    if isinstance(values, Gradient):
+        if values.axis >= dimension:
+            raise problem((*path, "axis"), f"is {values.axis}, but a 2D scene has only the axes 0 and 1")
+        try:
+            check_range(material, name, values.values)
+        except MaterialError as error:
+            raise problem((*path, "values"), f"is wrong: {error}") from None
 
 
 def dimensions(scene: Scene) -> Iterator[tuple[Path, int]]:

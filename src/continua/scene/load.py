@@ -230,4 +230,6 @@ def to_data(value: Any) -> Any:
         return {name: to_data(getattr(value, name)) for name in fields}
     if isinstance(value, (list, tuple)):
         return [to_data(entry) for entry in value]
+    if isinstance(value, dict):
+        return {key: to_data(entry) for key, entry in value.items()}
     return value

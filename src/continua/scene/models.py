@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from continua._model import Finite, NonNegative, Positive, Vector
 from continua.bodies.emitter import Emitter
+from continua.bodies.variation import FieldLike
 from continua.bodies.velocity import VelocityLike
 from continua.contact.boundaries import AnyBoundary
 from continua.contact.colliders import AnyCollider
@@ -67,6 +68,13 @@ class SimulationSettings(Settings):
     seed: int = Field(default=0, ge=0, description="seed of all random numbers")
 
 
+class Region(Settings):
+    """A part of a body with other values: the same kind of material, its parameters and density its own."""
+
+    shape: AnyShape = Field(description="particles that start inside it belong to the region")
+    material: AnyMaterial = Field(description="material of the same type as that of the body")
+
+
 class BodySettings(Settings):
     """A piece of material: where it is, what it is made of and how it moves at the start."""
 
@@ -83,6 +91,14 @@ class BodySettings(Settings):
     )
     sampling: Literal["regular", "jittered", "poisson"] = Field(
         default="regular", description="how particles fill the shape"
+    )
+    vary: dict[str, FieldLike] = Field(
+        default_factory=dict,
+        description="keys of the material that follow the position where a particle starts, each with its gradient",
+    )
+    regions: list[Region] = Field(
+        default_factory=list,
+        description="parts with other values, where vary does not act; of overlapping ones the last counts",
     )
 
 

@@ -23,8 +23,7 @@ def apply_overrides(data: dict[str, Any], overrides: Iterable[str]) -> tuple[dic
         label = " ".join(text.split())
         keys, value = split(text)
         for path in targets(keys, data, label):
-            assign(data, path, copy.deepcopy(value), label)
-            changed[path] = label
+            changed[assign(data, path, copy.deepcopy(value), label)] = label
     return data, changed
 
 
@@ -109,30 +108,35 @@ def expand_shorthand(keys: list[str], data: dict[str, Any], text: str) -> list[s
     )
 
 
-def assign(data: dict[str, Any], path: Path, value: Any, text: str) -> None:
-    """Set the value at a path, making tables on the way where the scene may have them."""
+def assign(data: dict[str, Any], path: Path, value: Any, text: str) -> Path:
+    """Set the value at a path, making tables on the way where the scene may have them.
+
+    Returns the path with numbers for the entries of lists.
+    """
     place: Any = data
+    here: Path = ()
     for depth, key in enumerate(path):
-        here, last = path[: depth + 1], depth == len(path) - 1
+        last = depth == len(path) - 1
         if isinstance(place, list):
             key = _index(key, place, here, data, text)
         elif not isinstance(place, dict):
-            raise SceneError(f"--set {text}: {key_path(path[:depth], data)} is not a table and has no {key}")
-        elif not lookup.at(here, data) and not (last and key == "type"):
+            raise SceneError(f"--set {text}: {key_path(here, data)} is not a table and has no {key}")
+        here = (*here, key)
+        if isinstance(place, dict) and not lookup.at(here, data) and not (last and key == "type"):
             raise SceneError(f"--set {text}: {unknown_key(here, data)}")
         if last:
             place[key] = value
-            return
-        if isinstance(place, dict) and place.get(key) is None:
+        elif isinstance(place, dict) and place.get(key) is None:
             place[key] = {}
         place = place[key]
+    return here
 
 
-def _index(key: str | int, items: list[Any], here: Path, data: Any, text: str) -> int:
+def _index(key: str | int, items: list[Any], place: Path, data: Any, text: str) -> int:
     if str(key).isdigit() and int(key) < len(items):
         return int(key)
     raise SceneError(
-        f"--set {text}: {key_path(here[:-1], data)} is a list with {len(items)} entries, "
+        f"--set {text}: {key_path(place, data)} is a list with {len(items)} entries, "
         f'so "{key}" must be a number below {len(items)}'
     )
 

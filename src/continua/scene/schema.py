@@ -63,6 +63,8 @@ def below(schemas: list[Schema], key: Key) -> list[Schema]:
     for schema in schemas:
         if isinstance(key, str) and key in schema.get("properties", {}):
             found.append(schema["properties"][key])
+        elif isinstance(key, str) and isinstance(schema.get("additionalProperties"), dict):
+            found.append(schema["additionalProperties"])
         elif isinstance(key, int) and schema.get("type") == "array":
             fixed = schema.get("prefixItems", [])
             if key < len(fixed):
@@ -156,13 +158,10 @@ def _list_phrase(schema: Schema) -> str:
     words = {"number": "numbers", "integer": "whole numbers", "string": "texts", "array": "lists"}
     kinds = [choice.get("type", "") for choice in choices(schema["items"])] if schema.get("items") else []
     low, high = schema.get("minItems"), schema.get("maxItems")
-    count = (
-        ""
-        if low is None and high is None
-        else f"{low} "
-        if low == high
-        else f"{low or 0} to {high or 'any'} "
-    )
+    if high is None:
+        count = f"{low} or more " if low else ""
+    else:
+        count = f"{low} " if low == high else f"{low or 0} to {high} "
     items = {words.get(kind, "tables" if kind == "object" else "values") for kind in kinds}
     return f"a list of {count}{' or '.join(sorted(items))}" if len(items) else "a list"
 

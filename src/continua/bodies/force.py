@@ -1,0 +1,55 @@
+"""Body forces: accelerations that differ from particle to particle, beside uniform gravity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from continua.bodies.points import Body
+from continua.errors import SetupError
+
+
+@dataclass(frozen=True)
+class BodyForce:
+    """Force per mass on the particles of all bodies, added to gravity.
+
+    `acceleration(body, t)` gives (N, d) [m/s^2] for the particles of a body at time t [s], in the order of its rows:
+    `sim.add(BodyForce(lambda body, t: -k * body.x))` is a spring to the origin, and `body.ids` picks values that
+    belong to the material rather than to the place. It is called once per step and body, at the beginning of the
+    step. Python only: scene files cannot hold functions.
+    """
+
+    acceleration: Callable[[Body, float], ArrayLike]
+
+    def at(self, body: Body, t: float) -> NDArray[np.float64]:
+        """Accelerations (N, d) [m/s^2], checked."""
+        value = np.asarray(self.acceleration(body, t), dtype=np.float64)
+        if value.shape != body.x.shape:
+            raise SetupError(f"a body force must give an array of shape {body.x.shape}, not {value.shape}")
+        if not np.isfinite(value).all():
+            raise SetupError(f"a body force gives a number that is not finite at t = {t:g} s")
+        return value
+
+
+@contextmanager
+def pushed(bodies: Sequence[Body], forces: Sequence[BodyForce], t: float, dt: float) -> Iterator[None]:
+    """While a step reads them, particles have dt times the body forces more velocity.
+
+    The grid then receives the impulse with the weights of the momentum, and FLIP keeps it on the particle.
+    """
+    if not forces:
+        yield
+        return
+    pushes = [dt * sum(force.at(body, t) for force in forces) for body in bodies]
+    before = [body.v.copy() for body in bodies]
+    for body, push in zip(bodies, pushes):
+        body.v[:] += push
+    try:
+        yield
+    finally:
+        for body, v in zip(bodies, before):
+            body.v[:] = v
