@@ -35,8 +35,9 @@ nb::dict gather_arrays(nb::handle particles_, nb::handle out_, nb::handle parame
             const TransferPlan plan = plan_of(plan_, d, degree);
             check_modes<T, d>(in, plan, "particles");
             check_modes<T, d>(out, plan, "out");
-            GatherOptions<T> options{T(dt), plan.affine, T(plan.flip), T(plan.keep), T(plan.shear_damping), plan.moving_map,
+            GatherOptions<T> options{T(dt), plan.affine, T(plan.flip), T(plan.keep), T(plan.shear_damping), {}, plan.moving_map,
                                      plan.high, T(plan.light), exponential, {}, {}};
+            std::copy(plan.linear, plan.linear + 3, options.linear);
             for (int a = 0; a < d; ++a) {
                 options.wrap_lower[a] = lattice.origin[a];
                 options.wrap_length[a] = T(kSide * lattice.period[a]) * lattice.dx;

@@ -47,6 +47,8 @@ TransferPlan plan_of(nb::handle object, int dimension, int degree) {
     plan.shear_damping = nb::cast<double>(object.attr("shear_damping"));
     plan.light = nb::cast<double>(object.attr("light"));
     plan.moving_map = nb::cast<bool>(object.attr("moving_map"));
+    const int32_t* linear = checked<int32_t>(object.attr("linear"), "plan.linear", {dimension});
+    for (int a = 0; a < dimension; ++a) plan.linear[a] = linear[a] != 0;
     const int64_t count = length(object.attr("high"), "plan.high");
     const int32_t* exponents = checked<int32_t>(object.attr("high"), "plan.high", {count, 3});
     if (count > HighModes::kMost) throw std::invalid_argument("plan.high: too many modes");

@@ -21,6 +21,7 @@ struct TransferPlan {
     Affine affine = Affine::none;
     double flip = 0, keep = 1, shear_damping = 0, light = 0;
     bool moving_map = false;
+    bool linear[3] = {true, true, true};
     HighModes high;
 };
 TransferPlan plan_of(nb::handle object, int dimension, int degree);

@@ -16,6 +16,7 @@ struct GatherOptions {
     T flip;                           // FLIP fraction, used with velocity changes on nodes
     T keep;                           // factor on C and all higher modes, below 1 blends with PIC (J15 figure 5.5)
     T shear_damping;                  // 1 keeps the rotation of C only (G20 3.52)
+    bool linear[3];                   // axes along which C is kept
     bool moving_map;                  // C as seen from the moved position, (I + dt C)^-1 r (G20 2.10)
     HighModes high;
     T light;                          // nodes lighter than this fraction of the particle switch off differences
@@ -153,7 +154,7 @@ struct GatherBatch {
         for (int i = 0; i < d; ++i)
             for (int a = 0; a < d; ++a) {
                 const V damped = c(i, a) - half * (c(i, a) + c(a, i));
-                store(V(keep * damped), C + (i * d + a) * kBatch + lane);
+                store(options.linear[a] ? V(keep * damped) : V(0), C + (i * d + a) * kBatch + lane);
             }
         for (int h = 0; h < options.high.count; ++h) {
             const int* e = options.high.exponent[h];

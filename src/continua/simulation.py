@@ -117,6 +117,11 @@ class Simulation:
         return DEGREES[self.kernel]
 
     @property
+    def modes(self) -> int:
+        """Polynomial velocity modes that each particle carries beyond its velocity and C."""
+        return len(self.transfer.plan(self.dimension, self.degree).high)
+
+    @property
     def dtype(self) -> type[np.floating]:
         """Number type of all particle and grid data."""
         return np.float32 if self.precision == "single" else np.float64
@@ -204,7 +209,7 @@ class Simulation:
         seed = self.seed + len(self.bodies)
         points, volumes = sample(shape, self._spacing(particles_per_cell), sampling, seed)  # type: ignore[arg-type]
         v, gradient = evaluate(velocity, points)
-        body = Body(name, material, self.dimension, self.dtype)
+        body = Body(name, material, self.dimension, self.dtype, modes=self.modes)
         body.append(points, v, gradient if self.transfer.affine else 0 * gradient, volumes)
         if self._integrator is not None:
             self._wrap(body.x)
@@ -256,7 +261,7 @@ class Simulation:
     def _add_emitter(self, emitter: Emitter) -> Body:
         self._check_dimension("the emitter", emitter.dimension)
         name = self._new_name(emitter.name, "emitter", self._names())
-        body = Body(name, emitter.material, self.dimension, self.dtype)
+        body = Body(name, emitter.material, self.dimension, self.dtype, modes=self.modes)
         self.bodies.append(body)
         self.emitters.append((emitter, body, self._spacing(emitter.particles_per_cell)))
         return body

@@ -29,13 +29,21 @@ class PointArrays:
     state: NDArray  # (history variables and parameters that vary, capacity)
     ids: NDArray[np.int32]  # (capacity,)
     tau: NDArray  # (d(d+1)/2, capacity) Kirchhoff stress [Pa], upper triangle; no rows where it follows from F
+    modes: NDArray  # (modes beyond C times d, capacity) [m/s]
     count: int
 
-    NAMES = ("x", "v", "C", "F", "mass", "volume", "state", "ids", "tau")
+    NAMES = ("x", "v", "C", "F", "mass", "volume", "state", "ids", "tau", "modes")
 
     @classmethod
     def allocate(
-        cls, d: int, capacity: int, states: int, dtype: type[np.floating], *, keeps_stress: bool = False
+        cls,
+        d: int,
+        capacity: int,
+        states: int,
+        dtype: type[np.floating],
+        *,
+        keeps_stress: bool = False,
+        modes: int = 0,
     ) -> PointArrays:
         """Arrays for at least `capacity` particles, all of them padding."""
         capacity = max(LANES, -(-capacity // LANES) * LANES)
@@ -49,6 +57,7 @@ class PointArrays:
             state=np.zeros((states, capacity), dtype),
             ids=np.zeros(capacity, np.int32),
             tau=np.zeros((d * (d + 1) // 2 if keeps_stress else 0, capacity), dtype),
+            modes=np.zeros((modes * d, capacity), dtype),
             count=0,
         )
         arrays.F[:: d + 1] = 1
@@ -67,7 +76,8 @@ class PointArrays:
     def like(self, capacity: int) -> PointArrays:
         """Empty arrays of the same kind with another capacity."""
         d, states, dtype = len(self.x), len(self.state), self.x.dtype.type
-        return PointArrays.allocate(d, capacity, states, dtype, keeps_stress=len(self.tau) > 0)
+        kept, modes = len(self.tau) > 0, len(self.modes) // d
+        return PointArrays.allocate(d, capacity, states, dtype, keeps_stress=kept, modes=modes)
 
     def grown(self, capacity: int) -> PointArrays:
         """A copy with more room."""
@@ -116,6 +126,7 @@ class Body:
         dimension: int,
         dtype: type[np.floating],
         variation: Variation | None = None,
+        modes: int = 0,
     ) -> None:
         self.name = name
         self.material = material
@@ -127,7 +138,7 @@ class Body:
         rows = len(material.states) + len(self.parameters.varied)
         self.max_viscosity = material.kinematic_viscosity()
         keeps = material.keeps_stress
-        self._front = PointArrays.allocate(dimension, 0, rows, dtype, keeps_stress=keeps)
+        self._front = PointArrays.allocate(dimension, 0, rows, dtype, keeps_stress=keeps, modes=modes)
         self._back = self._front.like(0)
 
     def append(self, x: NDArray, v: NDArray, C: NDArray, volume: NDArray) -> None:

@@ -67,6 +67,7 @@ class SymplecticEuler:
 
     def __post_init__(self) -> None:
         self.grid = BlockGrid(self.lattice, self.degree)
+        self.plan = self.transfer.plan(self.lattice.dimension, self.degree)
         self._orders: list[BlockOrder] = []
 
     @contextmanager
@@ -144,12 +145,12 @@ class SymplecticEuler:
                 material=body.material.model,
                 lattice=self.lattice,
                 order=order,
+                plan=self.plan,
                 dimension=self.lattice.dimension,
                 degree=self.degree,
                 gradient=not self.mls,
                 dt=dt,
                 momentum=momentum,
-                affine=momentum and self.transfer.affine,
                 stress=stress,
                 tiles=tiles,
             )
@@ -216,6 +217,7 @@ class SymplecticEuler:
             material=body.material.model,
             lattice=self.lattice,
             order=self._orders[number],
+            plan=self.plan,
             reach=self.grid.reach[number],
             velocity=nodes,
             change=change,
@@ -223,8 +225,6 @@ class SymplecticEuler:
             degree=self.degree,
             mls=self.mls,
             dt=dt,
-            affine=self.transfer.affine,
-            flip=self.transfer.flip,
             exponential=self.exponential,
         )
         result.max_strain = max(result.max_strain, report["max_strain"])

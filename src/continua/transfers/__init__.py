@@ -1,5 +1,6 @@
 """Transfer schemes between particles and grid."""
 
-from continua.transfers.schemes import APIC, FLIP, PIC, AnyTransfer, Transfer, as_transfer
+from continua.transfers.plan import Plan, mode_order
+from continua.transfers.schemes import APIC, FLIP, PIC, RPIC, AnyTransfer, PolyPIC, Transfer, as_transfer
 
-__all__ = ["APIC", "FLIP", "PIC", "AnyTransfer", "Transfer", "as_transfer"]
+__all__ = ["APIC", "FLIP", "PIC", "RPIC", "AnyTransfer", "Plan", "PolyPIC", "Transfer", "as_transfer", "mode_order"]

@@ -2,16 +2,21 @@
 
 from typing import Annotated, Literal
 
+import numpy as np
 from pydantic import BeforeValidator, Field
 from pydantic.dataclasses import dataclass
 
 from continua._model import CONFIG
 from continua._validation import raises
 from continua.errors import SetupError
+from continua.transfers.plan import GRADIENT, MOMENT, SPIN, Plan, resolve_modes, split
+
+
+Fraction = Annotated[float, Field(ge=0, le=1)]
 
 
 class Transfer:
-    """A transfer scheme: whether particles carry an affine velocity C, and how much of their own velocity they keep."""
+    """A transfer scheme: which velocity modes particles carry, and how much of their own velocity they keep."""
 
     @property
     def affine(self) -> bool:
@@ -22,6 +27,10 @@ class Transfer:
     def flip(self) -> float:
         """Fraction of FLIP: 0 takes the grid velocity, 1 adds the grid's change to the particle's own velocity."""
         return 0.0
+
+    def plan(self, dimension: int, degree: int) -> Plan:
+        """Settings for the core in 2D or 3D with splines of a degree."""
+        return Plan(flip=self.flip, linear=np.zeros(dimension, np.int32))
 
 
 @raises(SetupError)
@@ -49,17 +58,86 @@ class FLIP(Transfer):
 
 @raises(SetupError)
 @dataclass(config=CONFIG)
+class RPIC(Transfer):
+    """Rigid particle-in-cell (J15 5.4): particles spin; keeps angular momentum, damps shear like PIC."""
+
+    type: Literal["rpic"] = Field(default="rpic", kw_only=True, repr=False)
+
+    @property
+    def affine(self) -> bool:
+        return True
+
+    def plan(self, dimension: int, degree: int) -> Plan:
+        every = np.ones(dimension, np.int32)
+        # With linear splines the spread of a particle depends on where it is, so its spin is kept instead of C.
+        if degree == 1:
+            return Plan(SPIN, linear=every)
+        return Plan(GRADIENT, shear_damping=1.0, linear=every)
+
+
+@raises(SetupError)
+@dataclass(config=CONFIG)
 class APIC(Transfer):
     """Affine particle-in-cell (J15 chapter 5): keeps angular momentum, filters noise."""
 
+    blend: Fraction = Field(default=1.0, description="factor on C in every step, below 1 blends with PIC")
+    shear_damping: Fraction = Field(
+        default=0.0, description="part of the shear in C removed in every step, 1 = RPIC; spin stays (G20 3.52)"
+    )
+    store: Literal["C", "B"] = Field(
+        default="C", description="what linear splines keep: C for affine fields, B for angular momentum"
+    )
+    position_map: Literal["translate", "affine"] = Field(
+        default="translate",
+        description="where C is taken from: the moved particle, or its neighbourhood moved with it (conserves less)",
+    )
     type: Literal["apic"] = Field(default="apic", kw_only=True, repr=False)
 
     @property
     def affine(self) -> bool:
         return True
 
+    def plan(self, dimension: int, degree: int) -> Plan:
+        return Plan(
+            MOMENT if degree == 1 and self.store == "B" else GRADIENT,
+            keep=self.blend,
+            shear_damping=self.shear_damping,
+            moving_map=self.position_map == "affine",
+            linear=np.ones(dimension, np.int32),
+        )
 
-SCHEMES: dict[str, type[Transfer]] = {"pic": PIC, "flip": FLIP, "apic": APIC}
+
+@raises(SetupError)
+@dataclass(config=CONFIG)
+class PolyPIC(Transfer):
+    """Polynomial particle-in-cell (G20 chapter 2): more velocity modes, less damping, up to a lossless transfer.
+
+    Counted in the order of G20 A.6; 2D with quadratic splines: 1 = PIC, 3 = APIC, 4, 6, 8, 9; 3D: 1, 4, 8, 11, 14, 18, 27.
+    """
+
+    modes: int | list[tuple[int, ...]] | None = Field(
+        default=None,
+        description="number of modes, or their exponents per axis; left out: all products of linear factors",
+    )
+    light_node: Annotated[float, Field(ge=0, lt=1)] = Field(
+        default=1e-2,
+        description="nodes lighter than this fraction of a particle switch off its modes with squares; 0 = never",
+    )
+    type: Literal["polypic"] = Field(default="polypic", kw_only=True, repr=False)
+
+    @property
+    def affine(self) -> bool:
+        return self.modes != 1
+
+    def plan(self, dimension: int, degree: int) -> Plan:
+        modes = resolve_modes(self.modes, dimension, degree)
+        linear, high = split(modes)
+        if len(modes) == 1:
+            return Plan(linear=linear)
+        return Plan(GRADIENT, light=self.light_node, linear=linear, high=high)
+
+
+SCHEMES: dict[str, type[Transfer]] = {"pic": PIC, "flip": FLIP, "rpic": RPIC, "apic": APIC, "polypic": PolyPIC}
 
 
 def _by_name(value: object) -> object:
@@ -70,9 +148,10 @@ def _by_name(value: object) -> object:
     return value
 
 
+_Scheme = Annotated[PIC | FLIP | RPIC | APIC | PolyPIC, Field(discriminator="type")]
 AnyTransfer = Annotated[
-    Annotated[PIC | FLIP | APIC, Field(discriminator="type")],
-    BeforeValidator(_by_name, json_schema_input_type=Literal["pic", "flip", "apic"] | PIC | FLIP | APIC),
+    _Scheme,
+    BeforeValidator(_by_name, json_schema_input_type=Literal["pic", "flip", "rpic", "apic", "polypic"] | _Scheme),
 ]
 
 
