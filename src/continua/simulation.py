@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from continua.bodies.emitter import Emitter
+from continua.bodies.force import BodyForce, pushed
 from continua.bodies.points import Body
+from continua.bodies.variation import Regions, Variation, Vary
 from continua.bodies.velocity import Affine, Rigid, evaluate
 from continua.contact.boundaries import FixedVelocity, Periodic
 from continua.contact.colliders import Collider
@@ -99,6 +101,7 @@ class Simulation:
         self.colliders: list[Collider] = []
         self.boundaries: list[FixedVelocity | Periodic] = []
         self.emitters: list[tuple[Emitter, Body, float]] = []
+        self.forces: list[BodyForce] = []
         self.impulses = np.zeros((0, 3))  # total impulse each obstacle gave to the material [N s]
         self.warnings: list[str] = []
         self._integrator: SymplecticEuler | None = None
@@ -136,6 +139,8 @@ class Simulation:
         name: str | None = None,
         particles_per_cell: int | None = None,
         sampling: str = "regular",
+        vary: Vary | None = None,
+        regions: Regions | None = None,
     ) -> Body: ...
     @overload
     def add(self, thing: Collider) -> Collider: ...
@@ -143,12 +148,16 @@ class Simulation:
     def add(self, thing: FixedVelocity | Periodic) -> FixedVelocity | Periodic: ...
     @overload
     def add(self, thing: Emitter) -> Body: ...
+    @overload
+    def add(self, thing: BodyForce) -> BodyForce: ...
 
     def add(self, thing: Any, material: Any = None, **options: Any) -> Any:
-        """Add a body (a shape and its material), a collider, a boundary or an emitter.
+        """Add a body (a shape and its material), a collider, a boundary, an emitter or a body force.
 
         A body takes velocity (vector, `Rigid`, `Affine` or function) [m/s], name, particles_per_cell (4 in 2D,
-        8 in 3D) and sampling ("regular", "jittered", "poisson"). Returns the body, or the thing itself.
+        8 in 3D) and sampling ("regular", "jittered", "poisson"). Its material may differ between particles:
+        vary gives fields of the material, {"E": f} with f(x (N, d) [m]) -> (N,), or an array (N,); regions is a list
+        of (shape, material of the same kind). Returns the body, or the thing itself.
         """
         if isinstance(thing, Shape):
             if not isinstance(material, Material):
@@ -162,8 +171,11 @@ class Simulation:
             return self._add_boundary(thing)
         if isinstance(thing, Emitter):
             return self._add_emitter(thing)
+        if isinstance(thing, BodyForce):
+            self.forces.append(thing)
+            return thing
         raise SetupError(
-            f"cannot add {thing!r}; give a shape with a material, a collider, a boundary or an emitter"
+            f"cannot add {thing!r}; give a shape with a material, a collider, a boundary, an emitter or a body force"
         )
 
     def _check_dimension(self, what: str, dimension: int) -> None:
@@ -198,13 +210,20 @@ class Simulation:
         name: str | None = None,
         particles_per_cell: int | None = None,
         sampling: str = "regular",
+        vary: Vary | None = None,
+        regions: Regions | None = None,
     ) -> Body:
         self._check_dimension("the shape", shape.dimension)
         name = self._new_name(name, "body", self._names())
         seed = self.seed + len(self.bodies)
         points, volumes = sample(shape, self._spacing(particles_per_cell), sampling, seed)  # type: ignore[arg-type]
         v, gradient = evaluate(velocity, points)
-        body = Body(name, material, self.dimension, self.dtype)
+        variation = Variation(material, vary, regions) if vary or regions else None
+        for number in variation.unused_regions(points) if variation else ():
+            self._warn(
+                f'regions[{number}] of body "{name}" holds no particle; move it, enlarge it or leave it out'
+            )
+        body = Body(name, material, self.dimension, self.dtype, variation)
         body.append(points, v, gradient if self.transfer.affine else 0 * gradient, volumes)
         if self._integrator is not None:
             self._wrap(body.x)
@@ -321,12 +340,12 @@ class Simulation:
         if bodies:
             if bad := integrator.sort(bodies, by_cell=self.steps % CELL_SORT == 0):
                 raise unstable(self, bad, bound)
-            result = integrator.advance(bodies, self.obstacles, bound.dt, self.time, self.gravity)
+            result = self._advance(bodies, bound.dt)
             while result.max_strain > MAX_STRAIN and not self.force_dt and result.bad is None:
                 bound = Bound(bound.dt / 2, "strain")
                 if self._first_dt is not None and bound.dt < COLLAPSE * self._first_dt:
                     raise runaway(self, bound)
-                result = integrator.advance(bodies, self.obstacles, bound.dt, self.time, self.gravity)
+                result = self._advance(bodies, bound.dt)
             if result.bad is not None:
                 raise unstable(self, result.bad, bound)
             self._accept(bodies, result)
@@ -336,10 +355,14 @@ class Simulation:
         self.dt, self.bound = bound.dt, bound
         return bound.dt
 
+    def _advance(self, bodies: Sequence[Body], dt: float) -> StepResult:
+        with pushed(bodies, self.forces, self.time, dt):
+            return self.integrator.advance(bodies, self.obstacles, dt, self.time, self.gravity)
+
     def _accept(self, bodies: Sequence[Body], result: StepResult) -> None:
-        for body, (speed, wave) in zip(bodies, result.speeds, strict=True):
+        for body, speeds in zip(bodies, result.speeds, strict=True):
             body.swap()
-            body.max_speed, body.max_wave_speed = speed, wave
+            body.max_speed, body.max_wave_speed, body.max_viscosity = speeds
         if len(self.impulses) != len(result.impulses):
             self.impulses = np.zeros_like(result.impulses)
         self.impulses += result.impulses
