@@ -15,7 +15,7 @@ LEVELS = [
     {"materials", "transfers", "grid"},
     {"bodies", "contact"},
     {"integrators", "io", "summary", "timestep"},
-    {"simulation", "running", "diagnostics", "instability", "pointtest", "testing"},
+    {"world", "simulation", "running", "diagnostics", "instability", "pointtest", "testing"},
     {"scene", "render", "benchmark", "validation"},
     {"gallery"},
     {"cli", "__main__"},
