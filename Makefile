@@ -38,6 +38,9 @@ lint: $(VENV)/dev.stamp  ## style and types
 docs: $(VENV)/dev.stamp  ## build the documentation, strictly
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
+validate: $(VENV)/run.stamp  ## compare with closed forms, manufactured solutions and experiments, a few minutes
+	$(BIN)/continua validate
+
 bench: $(VENV)/run.stamp  ## speed of this machine
 	$(BIN)/continua bench
 

@@ -31,6 +31,12 @@ TABLES = [
         "`velocity` of bodies: a list of numbers, or one of these tables:",
     ),
     (
+        "Gradients",
+        ("body", 0, "vary", "E"),
+        '`vary` of bodies: for every key of the material one such table (`type = "gradient"` may be left out):',
+    ),
+    ("Regions", ("body", 0, "regions", 0), "`regions` of bodies: a list of such tables:"),
+    (
         "Transfers",
         ("simulation", "transfer"),
         '`transfer` of the simulation: a name (`"apic"` if left out), or one of these tables:',

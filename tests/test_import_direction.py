@@ -15,8 +15,8 @@ LEVELS = [
     {"materials", "transfers", "grid"},
     {"bodies", "contact"},
     {"integrators", "io", "summary", "timestep"},
-    {"simulation", "running", "diagnostics", "instability", "testing"},
-    {"scene", "render", "benchmark"},
+    {"world", "simulation", "running", "diagnostics", "instability", "pointtest", "testing"},
+    {"scene", "render", "benchmark", "validation"},
     {"gallery"},
     {"cli", "__main__"},
 ]

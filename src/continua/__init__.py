@@ -10,11 +10,13 @@ from continua._version import __version__
 os.environ.setdefault("GOMP_SPINCOUNT", "20000")
 
 if TYPE_CHECKING:
-    from continua import gallery, io, materials, render, scene, testing, transfers
+    from continua import gallery, io, materials, pointtest, render, scene, testing, transfers
     from continua._core import set_threads, threads
     from continua.bodies import velocity as velocities
     from continua.bodies.emitter import Emitter
+    from continua.bodies.force import BodyForce
     from continua.bodies.points import Body
+    from continua.bodies.variation import Gradient
     from continua.contact import boundaries, colliders, motions
     from continua.errors import ContinuaError
     from continua.geometry import shapes
@@ -23,8 +25,10 @@ if TYPE_CHECKING:
 # Where each public name lives; modules are loaded when first used, so that the command line starts at once.
 _HOMES = {
     "Body": "continua.bodies.points",
+    "BodyForce": "continua.bodies.force",
     "ContinuaError": "continua.errors",
     "Emitter": "continua.bodies.emitter",
+    "Gradient": "continua.bodies.variation",
     "Simulation": "continua.simulation",
     "set_threads": "continua._core",
     "threads": "continua._core",
@@ -36,6 +40,7 @@ _MODULES = {
     "io": "continua.io",
     "materials": "continua.materials",
     "motions": "continua.contact.motions",
+    "pointtest": "continua.pointtest",
     "render": "continua.render",
     "scene": "continua.scene",
     "shapes": "continua.geometry.shapes",
@@ -46,8 +51,10 @@ _MODULES = {
 
 __all__ = [
     "Body",
+    "BodyForce",
     "ContinuaError",
     "Emitter",
+    "Gradient",
     "Simulation",
     "__version__",
     "boundaries",
@@ -56,6 +63,7 @@ __all__ = [
     "io",
     "materials",
     "motions",
+    "pointtest",
     "render",
     "scene",
     "set_threads",

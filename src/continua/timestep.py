@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from continua.bodies.points import Body
 from continua.errors import TimeStepError
 
-VISCOUS = 0.2  # largest dt times kinematic viscosity, in cells squared; FLIP with MLS forces fails near 0.3, APIC near 0.4
+# Largest dt times kinematic viscosity, in cells squared; FLIP with MLS forces fails near 0.3, APIC near 0.4.
+VISCOUS = 0.2
 
 
 @dataclass(frozen=True)

@@ -98,6 +98,8 @@ def test_help_is_quick_and_complete(cli: Call) -> None:
         "schema",
         "doctor",
         "bench",
+        "validate",
+        "material-test",
     ]:
         assert f"\n  {command} " in done.stdout
         assert cli(command, "--help").returncode == 0

@@ -28,7 +28,7 @@ def pages() -> dict:
     return runpy.run_path(str(DOCS / "generate.py"))
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/index.md", "docs/python.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/index.md", "docs/python.md", "docs/material-test.md"])
 def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     found = examples(ROOT / name)

@@ -2,53 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 
-import continua as ct
-from continua.materials.base import lame
 from continua.transfers import FLIP
-
-LENGTH, NU = 1.0, 0.3
-PERIOD = 4 * LENGTH  # with c = 1
-
-
-@dataclass
-class Ringing:
-    period_error: float  # relative
-    energy: float  # after one period, relative
-
-
-def ring(
-    cells: int, transfer="apic", *, stress_transfer: str = "gradient", stiffness: float = 1.0
-) -> Ringing:
-    """Start in the first mode; the sides are periodic, so that the bar is strained along its axis only."""
-    h = LENGTH / cells
-    mu, lam = lame(1.0, NU)
-    material = ct.materials.FixedCorotated(stiffness / (lam + 2 * mu), NU, 1.0)
-    sim = ct.Simulation(h, (0, 0), transfer=transfer, stress_transfer=stress_transfer, dt=0.2 * h)
-    sim.add(ct.boundaries.Periodic(1, 0.0, 4 * h))
-    sim.add(ct.boundaries.FixedVelocity((-1, -1), (1e-6 * h, 1), (0, 0)))
-    bar = ct.shapes.Box((LENGTH / 2, 2 * h), (LENGTH, 4 * h))
-
-    def mode(x: np.ndarray) -> np.ndarray:
-        return np.sin(np.pi * x[:, 0] / (2 * LENGTH))
-
-    body = sim.add(bar, material, velocity=lambda x: np.stack([1e-3 * mode(x), 0 * x[:, 0]], axis=1))
-    start, energy = sim.diagnostics()["total"], float("nan")
-    times, amplitudes = [0.0], [float((body.mass * body.v[:, 0] * mode(body.x)).sum())]
-    while sim.time < 1.1 * PERIOD:
-        sim.step()
-        times.append(sim.time)
-        amplitudes.append(float((body.mass * body.v[:, 0] * mode(body.x)).sum()))
-        if np.isnan(energy) and sim.time >= PERIOD - 1e-9:
-            energy = sim.diagnostics()["total"] / start
-    t, q = np.array(times), np.array(amplitudes)
-    k = np.flatnonzero(q[:-1] * q[1:] < 0)[:2]
-    crossing = t[k] - q[k] * (t[k + 1] - t[k]) / (q[k + 1] - q[k])
-    return Ringing(2 * (crossing[1] - crossing[0]) / PERIOD - 1, energy)
+from continua.validation.bar import ring
 
 
 def test_period_converges_to_the_exact_one() -> None:

@@ -28,7 +28,7 @@ class PointArrays:
     volume: NDArray  # (capacity,) undeformed [m^d]
     state: NDArray  # (history variables and parameters that vary, capacity)
     ids: NDArray[np.int32]  # (capacity,)
-    tau: NDArray  # (d(d+1)/2, capacity) Kirchhoff stress [Pa], upper triangle; no rows where it follows from F
+    tau: NDArray  # (d(d+1)/2, capacity) Kirchhoff stress [Pa], upper triangle, where it is kept, else no rows
     modes: NDArray  # (modes beyond C times d, capacity) [m/s]
     count: int
 
@@ -253,7 +253,7 @@ class Body:
         return {name: self._front.state[k, : self.count] for k, name in enumerate(self.material.states)}
 
     def refresh(self) -> None:
-        """Recompute what follows from the arrays (stress, speeds that limit the time step) after changing them by hand."""
+        """Recompute what follows from the arrays, stress and limits of the time step, after changing them by hand."""
         a = self._front
         self.max_speed = (
             float(np.sqrt((self.v.astype(np.float64) ** 2).sum(axis=1).max())) if a.count else 0.0

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from continua.cli.material_command import material_test
+
 EXIT_CODES = (
     "Exit codes: 0 done, 1 the run failed, 2 wrong command or scene, 70 internal error, 130 interrupted."
 )
@@ -320,6 +322,9 @@ def doctor(json: Json = False) -> int:
     return doctor(as_json=json)
 
 
+app.command("material-test")(material_test)
+
+
 @app.command()
 def bench(
     particles: Annotated[int, typer.Option(min=1000, metavar="N", help="Number of particles.")] = 100_000,
@@ -331,3 +336,26 @@ def bench(
     from continua.cli.bench import bench
 
     return bench(particles=particles, precision=precision.value, threads=threads, as_json=json)
+
+
+@app.command()
+def validate(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAMES]...", help="Cases to run; all if left out.", show_default=False),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Coarse grids and wider gates, a few seconds each.")
+    ] = False,
+    show: Annotated[bool, typer.Option("--list", help="List the cases and stop.")] = False,
+    threads: Threads = None,
+    json: Json = False,
+) -> int:
+    """Compare with closed forms, manufactured solutions and experiments.
+
+    Every case also runs with one thing wrong on purpose, which must fail the same gate.
+    Exits with 1 if a number falls outside its gate.
+    """
+    from continua.cli.validate import listing, validate
+
+    return listing() if show else validate(names or [], quick=quick, threads=threads, as_json=json)

@@ -66,7 +66,7 @@ class NeoHookean(Isotropic):
 @raises(MaterialError)
 @dataclass(config=CONFIG)
 class QuadraticNeoHookean(Isotropic):
-    """Neo-Hookean elasticity with a quadratic volume term (J15 (4.7)), the elastic part of `OldroydB`; needs det F > 0."""
+    """Neo-Hookean elasticity with a quadratic volume term (J15 (4.7)), as in `OldroydB`; needs det F > 0."""
 
     E: Positive = Field(default=1e5, description="Young's modulus [Pa]")
     nu: PoissonRatio = Field(default=0.3, description="Poisson's ratio, below 0.5")

@@ -20,7 +20,8 @@ class OldroydB(NativeMaterial):
     """Elastic for short times, flowing for long ones, at constant volume (J15 chapter 4).
 
     Stress relaxes with the relaxation time; an infinite one makes an elastic sponge, a short one a fluid of
-    viscosity mu * relaxation_time + viscosity. `stretch_scale` relates the conformation b to the elastic F: b = scale F F^T.
+    viscosity mu * relaxation_time + viscosity. `stretch_scale` relates the conformation b to the elastic F:
+    b = stretch_scale F F^T.
     """
 
     mu: Positive = Field(default=5.0, description="shear modulus [Pa]")
@@ -119,8 +120,8 @@ class OldroydB(NativeMaterial):
 class Liquid(NativeMaterial):
     """Weakly compressible liquid: pressure by Tait's equation p = K/n ((rho/rho0)^n - 1), plus Newtonian viscosity.
 
-    Choose the bulk modulus K so that sound, sqrt(K/density), is ten times as fast as the liquid: then its density changes
-    by about one percent. The true K of water, 2.2 GPa, would make time steps needlessly small.
+    Choose the bulk modulus K so that sound, sqrt(K/density), is ten times as fast as the liquid: then its density
+    changes by about one percent. The true K of water, 2.2 GPa, would make time steps needlessly small.
     """
 
     bulk_modulus: Positive = Field(default=2e6, description="resistance to compression K [Pa]")

@@ -156,8 +156,8 @@ class DruckerPrager(HenckyPlastic):
 class HerschelBulkley(HenckyPlastic):
     """Yield-stress fluid: rigid below the yield stress, then shear stress = yield + consistency * rate^exponent.
 
-    Exponent below 1 thins, above 1 thickens, 1 is a Bingham fluid. All three refer to simple shear. The flow acts on the
-    deviator of the Hencky strain and is taken implicitly over the step, so thick fluids do not limit dt.
+    Exponent below 1 thins, above 1 thickens, 1 is a Bingham fluid. All three refer to simple shear. The flow acts on
+    the deviator of the Hencky strain and is taken implicitly over the step, so thick fluids do not limit dt.
     """
 
     E: Positive = Field(default=1e4, description="Young's modulus below yield [Pa]")

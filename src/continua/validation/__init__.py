@@ -1,0 +1,45 @@
+"""Cases whose reference this project did not produce: closed forms, manufactured solutions, experiments."""
+
+from collections.abc import Sequence
+
+from continua.errors import SetupError
+from continua.validation import (
+    axis_aligned,
+    bar,
+    cantilever,
+    column,
+    dam_break,
+    disks,
+    incline,
+    sand,
+    shear,
+    vortex,
+)
+from continua.validation.case import Case, Measurement, Outcome, run_case
+
+CASES: dict[str, Case] = {
+    case.name: case
+    for case in (
+        vortex.CASE,
+        axis_aligned.CASE,
+        bar.CASE,
+        column.CASE,
+        disks.CASE,
+        cantilever.CASE,
+        incline.CASE,
+        sand.CASE,
+        dam_break.CASE,
+        shear.COUETTE,
+        shear.SHEAR_WAVE,
+    )
+}
+
+__all__ = ["CASES", "Case", "Measurement", "Outcome", "run_case", "select"]
+
+
+def select(names: Sequence[str]) -> list[Case]:
+    """The cases of these names, all if none is given."""
+    for name in names:
+        if name not in CASES:
+            raise SetupError(f'there is no validation case "{name}", use one of {", ".join(CASES)}')
+    return [CASES[name] for name in names] if names else list(CASES.values())
