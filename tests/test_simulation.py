@@ -125,7 +125,7 @@ def test_an_exploding_run_fails_with_its_last_checkpoint(tmp_path: Path) -> None
         (lambda: ct.materials.NeoHookean(nu=0.5), MaterialError, "nu"),
         (lambda: ct.Simulation(dx=0), SetupError, "dx must be a positive"),
         (lambda: ct.Simulation(0.1, gravity=(1,)), SetupError, "gravity needs two"),
-        (lambda: ct.Simulation(0.1, transfer="flop"), SetupError, "pic, flip, apic"),
+        (lambda: ct.Simulation(0.1, transfer="flop"), SetupError, "pic, flip, rpic, apic, polypic"),
         (lambda: ct.Simulation(0.1, kernel="quintic"), SetupError, "linear, quadratic, cubic"),
         (lambda: ct.Simulation(0.1).add(ct.shapes.Sphere((0, 0), 1), ct.materials.Snow()), SetupError, "2D"),
         (lambda: ct.Simulation(0.1).add(ct.shapes.Sphere((0, 0, 0), 1)), SetupError, "needs a material"),

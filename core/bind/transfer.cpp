@@ -7,22 +7,66 @@ namespace {
 
 bool is_single(nb::handle array) { return as_array(array, "particles.x").dtype() == nb::dtype<float>(); }
 
+// Norms sum w s_e^2 of the one-dimensional modes of a particle, f its distance from the first node in cells.
+template <int degree>
+void mode_norms(double f, double* norm) {
+    double w[degree + 1];
+    BSpline<degree>::weights(f, w);
+    norm[0] = 1;
+    if constexpr (degree >= 2) norm[1] = 1 / BSpline<degree>::share;
+    if constexpr (degree == 3) {
+        norm[2] = 0;
+        for (int k = 0; k <= degree; ++k) norm[2] += w[k] * std::pow((k - f) * (k - f) - 1.0 / 3.0, 2);
+    }
+    norm[degree] = BSpline<degree>::norm(w) / BSpline<degree>::down;
+}
+
+// The velocity modes of one particle beyond its velocity. J15 (5.11), G20 (2.13)
+template <class T, int d, int degree>
+AffinePart affine_part(const Particles<T>& P, const Lattice<T, d>& lattice, const TransferPlan& plan, int64_t i) {
+    AffinePart part;
+    if (plan.affine == Affine::none) return part;
+    const double dx = lattice.dx;
+    double norm[d][degree + 1];
+    for (int a = 0; a < d; ++a) {
+        const double q = (double(P.x[a * P.stride + i]) - lattice.origin[a]) / dx;
+        mode_norms<degree>(q - std::floor(q - BSpline<degree>::shift), norm[a]);
+    }
+    for (int a = 0; a < d; ++a)
+        for (int b = 0; b < d; ++b) {
+            const double D = dx * dx * norm[b][1], other = dx * dx * norm[a][1], kept = P.C[(a * d + b) * P.stride + i];
+            double c = kept;
+            if (plan.affine == Affine::moment) c = D > 0 ? kept * dx * dx / D : 0;
+            if (plan.affine == Affine::spin) c = D + other > 0 ? kept * dx * dx / (D + other) : 0;
+            part.B[a][b] = c * D;
+            part.speed2 += c * c * D;
+        }
+    for (int h = 0; h < plan.high.count; ++h) {
+        double n = 1, c2 = 0;
+        for (int a = 0; a < d; ++a) {
+            const double c = P.modes[(h * d + a) * P.stride + i];
+            c2 += c * c;
+            n *= norm[a][plan.high.exponent[h][a + 3 - d]];
+        }
+        part.speed2 += n * c2;
+    }
+    return part;
+}
+
 // elastic: energy per particle (n,), already times volume, or None.
-nb::dict particle_sums(nb::object particles_, nb::object lattice_, int dimension, int degree, bool affine,
+nb::dict particle_sums(nb::object particles_, nb::object lattice_, nb::object plan_, int dimension, int degree,
                        nb::object elastic) {
     ParticleSums sums;
     dispatch(particles_.attr("x"), "particles.x", dimension, [&]<class T, int d>() {
         const Particles<T> P = particles_of<T, d>(particles_, "particles");
         const Lattice<T, d> lattice = lattice_of<T, d>(lattice_);
+        const TransferPlan plan = plan_of(plan_, d, degree);
+        check_modes<T, d>(P, plan, "particles");
         const double* psi = elastic.is_none() ? nullptr : checked<double>(elastic, "elastic", {P.count});
-        const double dx = lattice.dx;
-        auto spread = [&](int64_t i, double* D) {
-            for (int a = 0; a < d; ++a) {
-                const double q = (double(P.x[a * P.stride + i]) - lattice.origin[a]) / dx, f = q - std::floor(q);
-                D[a] = dx * dx * (degree == 1 ? f * (1 - f) : degree == 2 ? 0.25 : 1.0 / 3.0);
-            }
-        };
-        sums = sum_particles<T, d>(P, affine, spread, [&](int64_t i) { return psi ? psi[i] : 0.0; });
+        with_degree(degree, [&]<int g>() {
+            sums = sum_particles<T, d>(P, [&](int64_t i) { return affine_part<T, d, g>(P, lattice, plan, i); },
+                                       [&](int64_t i) { return psi ? psi[i] : 0.0; });
+        });
     });
     nb::dict out;
     auto triple = [](const double* a) { return nb::make_tuple(a[0], a[1], a[2]); };
@@ -99,8 +143,8 @@ void bind_transfer(nb::module_& m) {
         nb::arg("particles"), nb::arg("out"), nb::arg("parameters"), nb::arg("material"), nb::arg("lattice"),
         nb::arg("order"), nb::arg("plan"), nb::arg("reach"), nb::arg("velocity"), nb::arg("change").none(),
         nb::arg("dimension"), nb::arg("degree"), nb::arg("mls"), nb::arg("dt"), nb::arg("exponential"));
-    m.def("particle_sums", &particle_sums, nb::arg("particles"), nb::arg("lattice"), nb::arg("dimension"),
-          nb::arg("degree"), nb::arg("affine"), nb::arg("elastic").none());
+    m.def("particle_sums", &particle_sums, nb::arg("particles"), nb::arg("lattice"), nb::arg("plan"),
+          nb::arg("dimension"), nb::arg("degree"), nb::arg("elastic").none());
 }
 
 }  // namespace continua

@@ -16,10 +16,15 @@ struct ParticleSums {
     }
 };
 
-// spread(i, D): fills D_a = sum_i w r_a^2 of particle i (its affine inertia per unit mass).
-// energy(i): elastic energy of particle i.
-template <class T, int d, class Spread, class Energy>
-ParticleSums sum_particles(const Particles<T>& P, bool affine, Spread&& spread, Energy&& energy) {
+// C of particle i times its spread D_a = sum_i w r_a^2, whatever the scheme keeps instead of C: momentum B and energy.
+struct AffinePart {
+    double B[3][3] = {};
+    double speed2 = 0;  // of C and of all higher modes, per unit mass
+};
+
+// affine(i): the velocity modes of particle i beyond its velocity. energy(i): its elastic energy.
+template <class T, int d, class Affine_, class Energy>
+ParticleSums sum_particles(const Particles<T>& P, Affine_&& affine, Energy&& energy) {
     constexpr int64_t kChunk = 4096;
     const int64_t chunks = (P.count + kChunk - 1) / kChunk;
     std::vector<ParticleSums> partial(chunks);
@@ -27,20 +32,12 @@ ParticleSums sum_particles(const Particles<T>& P, bool affine, Spread&& spread, 
     for (int64_t c = 0; c < chunks; ++c) {
         ParticleSums& s = partial[c];
         for (int64_t i = c * kChunk; i < std::min(P.count, (c + 1) * kChunk); ++i) {
-            double x[3] = {}, v[3] = {}, B[3][3] = {}, D[3] = {}, speed2 = 0;
+            const AffinePart own = affine(i);
+            double x[3] = {}, v[3] = {}, speed2 = own.speed2;
             const double m = P.mass[i];
             for (int a = 0; a < d; ++a) {
                 x[a] = P.x[a * P.stride + i], v[a] = P.v[a * P.stride + i];
                 speed2 += v[a] * v[a];
-            }
-            if (affine) {
-                spread(i, D);
-                for (int a = 0; a < d; ++a)
-                    for (int b = 0; b < d; ++b) {
-                        const double c_ab = P.C[(a * d + b) * P.stride + i];
-                        B[a][b] = c_ab * D[b];
-                        speed2 += c_ab * c_ab * D[b];
-                    }
             }
             s.mass += m;
             s.kinetic += 0.5 * m * speed2;
@@ -49,7 +46,7 @@ ParticleSums sum_particles(const Particles<T>& P, bool affine, Spread&& spread, 
                 const int b = (a + 1) % 3, e = (a + 2) % 3;
                 s.momentum[a] += m * v[a];
                 s.first_moment[a] += m * x[a];
-                s.angular[a] += m * (x[b] * v[e] - x[e] * v[b] + B[e][b] - B[b][e]);  // J15 (5.11)
+                s.angular[a] += m * (x[b] * v[e] - x[e] * v[b] + own.B[e][b] - own.B[b][e]);  // J15 (5.11)
             }
         }
     }

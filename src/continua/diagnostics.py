@@ -22,7 +22,7 @@ def diagnose(sim: Simulation) -> dict[str, float]:
             continue
         elastic = body.energy_density() * body.volume.astype(np.float64)
         sums = _core.particle_sums(
-            body.arrays, integrator.lattice, sim.dimension, integrator.degree, sim.transfer.affine, elastic
+            body.arrays, integrator.lattice, integrator.plan, sim.dimension, integrator.degree, elastic
         )
         totals += sums["mass"], sums["kinetic"], sums["elastic"]
         momentum += sums["momentum"]

@@ -24,12 +24,12 @@ def ready() -> tuple[ct.Simulation, dict[str, object]]:
         "material": "neo-hookean",
         "lattice": integrator.lattice,
         "order": order,
+        "plan": integrator.plan,
         "dimension": 2,
         "degree": 2,
         "gradient": True,
         "dt": 1e-4,
         "momentum": True,
-        "affine": True,
         "stress": True,
         "tiles": np.empty(integrator.grid.tile_shape(order)),
     }
@@ -81,12 +81,10 @@ def test_gather_refuses_to_write_over_its_input() -> None:
     nodes = np.zeros(integrator.grid.node_shape())
     shared = {
         k: a[k]
-        for k in ("particles", "parameters", "material", "lattice", "order", "dimension", "degree", "dt")
+        for k in ("particles", "parameters", "material", "lattice", "order", "plan", "dimension", "degree", "dt")
     }
     options = {
         "mls": False,
-        "affine": True,
-        "flip": 0.0,
         "exponential": False,
         "change": None,
         "velocity": nodes,

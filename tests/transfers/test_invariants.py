@@ -46,8 +46,9 @@ def step_of(field: np.ndarray) -> float:
 
 def particle_sums(driver: GridDriver) -> dict:
     integrator = driver.integrator
+    integrator = driver.integrator
     return _core.particle_sums(
-        driver.body.arrays, integrator.lattice, driver.body.dimension, integrator.degree, driver.affine, None
+        driver.body.arrays, integrator.lattice, integrator.plan, driver.body.dimension, integrator.degree, None
     )
 
 
