@@ -80,7 +80,8 @@ class GridDriver:
         self.integrator = SymplecticEuler(
             lattice, DEGREES[kernel], scheme, mls=mls, exponential=exponential, push_out=None
         )
-        self.body = Body("probe", material or FixedCorotated(), d, dtype)
+        modes = len(self.integrator.plan.high)
+        self.body = Body("probe", material or FixedCorotated(), d, dtype, modes=modes)
         volume = np.full(n, dx**d) if volume is None else volume
         self.body.append(x, np.zeros_like(x), np.zeros((n, d, d)), volume)
         if mass is not None:
@@ -116,10 +117,11 @@ class GridDriver:
     def gather(self, velocity: np.ndarray, dt: float, old: np.ndarray | None = None) -> StepResult:
         """Take node velocities (n, d) to the particles and move them; `old`: before the grid step."""
         shape = self.integrator.grid.node_shape()
+        mass = self.scatter()[0] if self.integrator.plan.light else 0.0
 
         def quads(v: np.ndarray) -> np.ndarray:
             out = np.zeros((len(v), 4), self.body.arrays.x.dtype)
-            out[:, : v.shape[1]] = v
+            out[:, : v.shape[1]], out[:, 3] = v, mass
             return out.reshape(shape)
 
         change = None

@@ -16,7 +16,7 @@ LEVELS = [
     {"bodies", "contact"},
     {"integrators", "io", "summary", "timestep"},
     {"world", "simulation", "running", "diagnostics", "instability", "pointtest", "testing"},
-    {"scene", "render", "benchmark", "validation"},
+    {"scene", "render", "benchmark", "validation", "comparing"},
     {"gallery"},
     {"cli", "__main__"},
 ]

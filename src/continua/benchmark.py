@@ -14,19 +14,27 @@ from continua.geometry.shapes import Box
 from continua.integrators.symplectic import PHASES
 from continua.materials import FixedCorotated, NativeMaterial, NeoHookean, Snow
 from continua.simulation import Simulation
+from continua.transfers import Transfer
 
 DX = 0.01  # [m]
 WARM_UP = 3
 
 
 def cube(
-    particles: int, material: NativeMaterial, *, precision: str, stress_transfer: str = "gradient"
+    particles: int,
+    material: NativeMaterial,
+    *,
+    precision: str,
+    stress_transfer: str = "gradient",
+    transfer: str | Transfer = "apic",
 ) -> Simulation:
     """A jittered cube of about that many particles, 8 per cell, shaking gently above a slippery floor."""
     cells = max(2, round((particles / 8) ** (1 / 3)))
     side = cells * DX
     dt = 0.3 * DX / material.wave_speed()
-    sim = Simulation(DX, precision=precision, stress_transfer=stress_transfer, dt=dt, force_dt=True)
+    sim = Simulation(
+        DX, precision=precision, transfer=transfer, stress_transfer=stress_transfer, dt=dt, force_dt=True
+    )
 
     def shaking(x: np.ndarray) -> np.ndarray:
         return 0.5 * np.sin(x[:, [1, 2, 0]] * (2 * np.pi / side))

@@ -6,15 +6,23 @@ import numpy as np
 import pytest
 
 import continua as ct
+from continua.transfers import RPIC, PolyPIC
 
 H, SPEED, RHO = 0.05, 2.0, 900.0
 JELLY = ct.materials.NeoHookean(1e4, 0.3, RHO)
 
 
 def stream(
-    d: int, duration: float, *, velocity=None, dt: float | None = None, **options
+    d: int,
+    duration: float,
+    *,
+    velocity=None,
+    dt: float | None = None,
+    transfer="apic",
+    kernel="quadratic",
+    **options,
 ) -> tuple[ct.Simulation, ct.Body]:
-    sim = ct.Simulation(H, (0.0,) * d, dt=dt)
+    sim = ct.Simulation(H, (0.0,) * d, dt=dt, transfer=transfer, kernel=kernel)
     nozzle = ct.shapes.Box((0.0,) * d, (0.1, 0.2, 0.3)[:d])
     direction = (SPEED, 0.0, 0.0)[:d] if velocity is None else velocity
     body = sim.add(ct.Emitter(nozzle, JELLY, direction, **options))
@@ -80,3 +88,51 @@ def test_a_stream_is_a_body_like_any_other() -> None:
     assert body.x[:, 1].min() >= -0.5 * H - 1e-9
     # Each new particle brings m v; gravity acts on it from the step after it appears.
     assert momentum == pytest.approx(sim.impulses[0, 1] - carried - weight, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("d", "kernel", "transfer"),
+    [
+        (2, "linear", RPIC()),
+        (2, "quadratic", PolyPIC(9)),
+        (2, "cubic", PolyPIC(16)),
+        (3, "quadratic", PolyPIC(11)),
+    ],
+    ids=str,
+)
+def test_streams_are_seamless_with_every_kind_of_mode(d: int, kernel: str, transfer) -> None:
+    _, body = stream(d, 0.2, transfer=transfer, kernel=kernel)
+    assert np.abs(body.v - np.eye(d)[0] * SPEED).max() <= 1e-11
+    assert np.abs(body.F - np.eye(d)).max() <= 1e-11
+    assert np.abs(body.arrays.modes[:, : len(body)]).max(initial=0.0) <= 1e-11
+
+
+def test_particles_arrive_without_modes_and_bring_only_their_momentum() -> None:
+    """A jet bends a block that floats: what both have is what flowed in."""
+    sim = ct.Simulation(H, (0, 0), transfer=PolyPIC(9))
+    jet = sim.add(ct.Emitter(ct.shapes.Box((0, 0.3), (0.1, 0.2)), JELLY, (SPEED, 0.0)))
+    block = sim.add(ct.shapes.Box((0.25, 0.35), (0.2, 0.3)), JELLY)
+    seen, brought = 0, np.zeros(3)
+    for _ in range(300):
+        sim.step()
+        new = jet.ids >= seen
+        seen = len(jet)
+        modes = np.abs(jet.arrays.modes[:, :seen])
+        assert not modes[:, new].any()
+        m, x = jet.mass[new], jet.x[new]
+        brought += [SPEED * m.sum(), 0.0, -SPEED * float(m @ x[:, 1])]
+    assert seen > 100 and modes.max() > 1e-3
+    row = sim.diagnostics()
+    total = np.array([row["momentum_x"], row["momentum_y"], row["angular_z"]])
+    np.testing.assert_allclose(total, brought, atol=1e-11 * brought[0])
+    assert abs(total[2]) > 1e-3 * brought[0] and float(block.mass @ block.v[:, 0]) > 0.05 * brought[0]
+
+
+def test_room_for_more_particles_keeps_the_modes_of_the_others() -> None:
+    sim = ct.Simulation(H, (0, 0), transfer=PolyPIC(9))
+    body = sim.add(ct.shapes.Box((0, 0), (0.5, 0.5)), JELLY)
+    n = len(body)
+    body.arrays.modes[:, :n] = np.random.default_rng(0).normal(size=(12, n))
+    before = body.arrays.modes[:, :n].copy()
+    body.append(np.zeros((n, 2)), np.zeros((n, 2)), np.zeros((n, 2, 2)), np.ones(n))
+    assert np.array_equal(body.arrays.modes[:, :n], before) and not body.arrays.modes[:, n:].any()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import continua as ct
-from continua.transfers import FLIP
+from continua.transfers import APIC, FLIP, PolyPIC
 
 H = 0.02
 CENTRE = np.array([0.013, 0.007])
@@ -125,7 +125,17 @@ def soft_disc(transfer, kernel: str = "quadratic") -> tuple[float, float]:
         (FLIP(0.99), "quadratic", -0.67, 0.02, 0.11),
         ("flip", "quadratic", -0.038, 0.005, 0.93),
         ("apic", "quadratic", 0.0, 3e-12, 0.9998),
+        ("rpic", "quadratic", 0.0, 3e-12, 0.9998),
+        (PolyPIC(4), "quadratic", 0.0, 3e-12, 0.9998),
+        (PolyPIC(6), "quadratic", 0.0, 3e-12, 0.9998),
+        (PolyPIC(9), "quadratic", 0.0, 3e-12, 0.9998),
         ("apic", "cubic", 0.0, 2e-11, 0.9998),
+        (PolyPIC(16), "cubic", 0.0, 2e-11, 0.9998),
+        (APIC(0.95), "quadratic", -0.98, 0.01, 0.0),
+        (APIC(shear_damping=0.05), "quadratic", 0.0, 3e-12, 0.9998),
+        (APIC(position_map="affine"), "quadratic", -2e-5, 1e-6, 0.9998),
+        ("rpic", "linear", 0.0, 3e-12, 0.995),
+        ("apic", "linear", -0.0018, 1e-3, 0.9975),
     ],
     ids=str,
 )

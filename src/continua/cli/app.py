@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from continua.cli.compare_command import compare
 from continua.cli.material_command import material_test
 
 EXIT_CODES = (
@@ -172,6 +173,9 @@ def resume(
         folder,
         Options(frames=frames, duration=duration, threads=threads, json=json, quiet=quiet, resume=True),
     )
+
+
+app.command()(compare)
 
 
 @app.command()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from continua.cli import text
+from continua.io.table import elapsed
 
 if TYPE_CHECKING:
     from continua.io import RunFolder
@@ -71,13 +72,6 @@ def phases(table: dict[str, np.ndarray]) -> dict[str, float]:
         for name, column in table.items()
         if name.startswith(prefix)
     }
-
-
-def elapsed(clock: np.ndarray) -> float:
-    """Total of a clock that starts again from zero whenever the run is resumed."""
-    readings = clock[np.isfinite(clock)]
-    changes = np.diff(readings, prepend=0.0)
-    return float(np.where(changes >= 0, changes, readings).sum())
 
 
 def from_python(about: dict[str, Any]) -> bool:

@@ -9,8 +9,10 @@ The four quarters are four bodies of one material. They hold together because al
 field of the grid. Centrifugal force stretches the disc, it starts to breathe, and it drifts to the right across
 the grid lines, which must not matter.
 
-What to look at: the quarters come round twice and keep their shape and sharp borders. Try `--set transfer=pic` and
-`--set transfer=flip`.
+What to look at: the quarters come round twice and keep their shape and sharp borders. RPIC and PolyPIC keep the angular
+momentum as well; see all of them at once:
+
+    continua compare spinning-disc --over transfer=pic,flip,rpic,apic,polypic
 
 3 200 particles, 2 300 steps; on two cores a few seconds.
 """
@@ -54,13 +56,23 @@ scene = Scene(
 )
 
 
+def keeps_spin(sim: Simulation) -> bool:
+    """Particles carry all of C, hand it on undamped but for its shear, and move with it: RPIC, APIC, PolyPIC."""
+    plan = sim.transfer.plan(sim.dimension, sim.degree)
+    return bool(sim.transfer.affine and plan.linear.all() and plan.keep == 1 and not plan.moving_map)
+
+
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
-    """What is left of angular momentum and energy, and how far the disc went."""
+    """What is left of angular momentum and energy, and how far the disc went; the scheme says what must be kept."""
     now = sim.diagnostics()
     angular = now["angular_z"] / start["angular_z"]
     drift = now["center_x"] - start["center_x"]
-    assert abs(angular - 1) < 1e-10, f"angular momentum changed by {angular - 1:.2e}"
+    if keeps_spin(sim):
+        assert abs(angular - 1) < 1e-10, f"angular momentum changed by {angular - 1:.2e}"
+        assert 0.95 < now["total"] / start["total"] <= 1.0 + 1e-9
+    else:
+        assert -0.01 < angular < 1 - 1e-6, f"{angular:.6f} of the angular momentum is left"
+        assert now["total"] <= (1.0 + 1e-9) * start["total"]
     assert abs(now["momentum_x"] / start["momentum_x"] - 1) < 1e-10
     assert abs(drift - DRIFT[0] * sim.time) < 1e-9, f"the disc went {drift:.6f} m"
-    assert 0.95 < now["total"] / start["total"] <= 1.0 + 1e-9
     return {"angular_change": angular - 1, "energy_kept": now["total"] / start["total"], "drift": drift}

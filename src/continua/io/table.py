@@ -101,6 +101,13 @@ def read_table(path: Path) -> dict[str, np.ndarray]:
     return {name: values[:, number].copy() for number, name in enumerate(columns)}
 
 
+def elapsed(clock: np.ndarray) -> float:
+    """Total of a clock (rows,) [s] that starts again from zero whenever the run is resumed."""
+    readings = clock[np.isfinite(clock)]
+    changes = np.diff(readings, prepend=0.0)
+    return float(np.where(changes >= 0, changes, readings).sum())
+
+
 def _cell(value: float | None) -> str:
     if value is None:
         return ""

@@ -67,7 +67,7 @@ def film(
     try:
         with atomic_path(path) as temporary:
             images = _images(run, indices, view, artist)
-            _encode(executable, temporary, path, images, rate, size, len(indices), progress)
+            encode(executable, temporary, path, images, rate, size, len(indices), progress)
     finally:
         artist.close()
     return Film(path, artist.name, len(indices), time.perf_counter() - started)
@@ -90,7 +90,7 @@ def _images(run: RunFolder, indices: list[int], view: View, artist: Renderer) ->
                 future.cancel()
 
 
-def _encode(
+def encode(
     executable: str,
     target: Path,
     path: Path,

@@ -17,12 +17,12 @@ _FACE, _EDGE = "#c3c8d0", "#6f7784"
 
 
 class FlatRenderer:
-    """Draws the frames of one 2D view."""
+    """Draws the frames of one 2D view; `bare` leaves out axes and margins."""
 
     name = "matplotlib"
     parallel = False
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: View, *, bare: bool = False) -> None:
         figure_module = require("matplotlib.figure", "matplotlib", "render")
         agg = require("matplotlib.backends.backend_agg", "matplotlib", "render")
         self.patches = require("matplotlib.patches", "matplotlib", "render")
@@ -31,8 +31,11 @@ class FlatRenderer:
         inches = view.size[0] / dpi, view.size[1] / dpi
         self.figure = figure_module.Figure(inches, dpi=dpi, facecolor="white")
         self.canvas = agg.FigureCanvasAgg(self.figure)
-        self.axes = self.figure.add_axes((0.08, 0.09, 0.76 if view.show_legend else 0.89, 0.84))
+        place = (0.01, 0.01, 0.98, 0.98) if bare else (0.08, 0.09, 0.76 if view.show_legend else 0.89, 0.84)
+        self.axes = self.figure.add_axes(place)
         self._set_axes()
+        if bare:
+            self.axes.tick_params(length=0, labelbottom=False, labelleft=False)
         self.moving: list[Any] = []
         self.points = self.axes.scatter([], [], linewidths=0, zorder=3)
         if view.show_legend:

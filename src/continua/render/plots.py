@@ -54,7 +54,7 @@ def _lines(columns: Columns, names: list[str], title: str, label: str, path: Pat
     names = [name for name in names if name in columns and np.isfinite(columns[name]).any()]
     if not names:
         return None
-    figure, axes = _figure(title)
+    figure, axes = new_figure(title)
     for name, color in zip(names, PALETTE, strict=False):
         text = name.rpartition("_")[2] if "_" in name else name
         style = (
@@ -67,7 +67,7 @@ def _lines(columns: Columns, names: list[str], title: str, label: str, path: Pat
     axes.margins(x=0.01)
     if len(names) > 1:
         axes.legend(frameon=False, ncols=len(names), loc="lower right", bbox_to_anchor=(1.0, 1.0))
-    return _save(figure, path)
+    return save_figure(figure, path)
 
 
 def _phases(columns: Columns, path: Path) -> Path | None:
@@ -82,7 +82,7 @@ def _phases(columns: Columns, path: Path) -> Path | None:
             )
     if not spent:
         return None
-    figure, axes = _figure("Time spent")
+    figure, axes = new_figure("Time spent")
     names = sorted(spent, key=lambda name: spent[name])
     bars = axes.barh(names, [spent[name] for name in names], color=[PALETTE[0]], height=0.65)
     total = sum(spent.values()) or 1.0
@@ -91,23 +91,26 @@ def _phases(columns: Columns, path: Path) -> Path | None:
     axes.set_xlabel("seconds")
     axes.margins(x=0.18)
     axes.grid(axis="y", visible=False)
-    return _save(figure, path)
+    return save_figure(figure, path)
 
 
-def _figure(title: str) -> tuple[Any, Any]:
+def new_figure(title: str, panels: int = 1) -> tuple[Any, Any]:
+    """A figure in the style of all plots, and its axes: one, or a list of panels side by side."""
     figure = require("matplotlib.figure", "matplotlib", "render").Figure(
-        (8, 4.5), dpi=130, layout="constrained"
+        (8 if panels == 1 else 11, 4.5), dpi=130, layout="constrained"
     )
-    axes = figure.add_subplot()
-    axes.set_title(title, loc="left", fontsize=12, color="#30353d")
-    axes.grid(color="#e3e6ea", linewidth=0.8)
-    axes.set_axisbelow(True)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    return figure, axes
+    every = [figure.add_subplot(1, panels, number + 1) for number in range(panels)]
+    every[0].set_title(title, loc="left", fontsize=12, color="#30353d")
+    for axes in every:
+        axes.grid(color="#e3e6ea", linewidth=0.8)
+        axes.set_axisbelow(True)
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+    return figure, every[0] if panels == 1 else every
 
 
-def _save(figure: Any, path: Path) -> Path:
+def save_figure(figure: Any, path: Path) -> Path:
+    """Write it as the ending of `path` says."""
     with atomic_path(path) as temporary:
         figure.savefig(temporary)
     return path

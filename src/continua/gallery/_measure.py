@@ -1,0 +1,55 @@
+"""What several gallery scenes measure: pieces of a torn body, balance of momentum, the trace of a folding stream."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+
+from continua import Simulation
+from continua.bodies.points import Body
+
+Array = NDArray[np.float64]
+
+
+def pieces(x: Array, reach: float, smallest: int = 20) -> int:
+    """Number of pieces of at least `smallest` particles; particles at x (N, d) [m] hold together within `reach` [m]."""
+    pairs = cKDTree(x).query_pairs(reach, output_type="ndarray")
+    links = coo_array((np.ones(len(pairs), bool), (pairs[:, 0], pairs[:, 1])), shape=(len(x), len(x)))
+    labels = connected_components(links, directed=False)[1]
+    return int((np.bincount(labels) >= smallest).sum())
+
+
+def momentum_gap(sim: Simulation, start: dict[str, float]) -> float:
+    """Part of the momentum that neither weight nor obstacles explain, relative to all the pushing there was.
+
+    For simulations without emitters; `start` is what `diagnostics()` said at the beginning.
+    """
+    now, axes = sim.diagnostics(), "xyz"[: sim.dimension]
+    gained = np.array([now[f"momentum_{a}"] - start[f"momentum_{a}"] for a in axes])
+    weight = now["mass"] * sim.gravity * sim.time
+    given = sim.impulses[:, : sim.dimension]
+    scale = np.abs(weight).sum() + np.abs(given).sum()
+    return float(np.abs(gained - weight - given.sum(axis=0)).max() / scale)
+
+
+def centre_line(stream: Body, count: int) -> Array:
+    """Mean positions (count, d) [m] of equal shares of an emitted stream, in the order in which they came out."""
+    order = np.argsort(stream.ids, kind="stable")
+    shares = np.array_split(stream.x[order].astype(np.float64), count)
+    return np.array([share.mean(axis=0) for share in shares])
+
+
+def turns(values: Array, size: float) -> NDArray[np.intp]:
+    """Where a curve, values (n,), turns round: alternating maxima and minima that differ by at least `size`."""
+    found, low, high, direction = [], 0, 0, 0
+    for k, value in enumerate(values):
+        high = k if value > values[high] else high
+        low = k if value < values[low] else low
+        if direction >= 0 and value < values[high] - size:
+            found.append(high)
+            direction, low = -1, k
+        elif direction <= 0 and value > values[low] + size:
+            found.append(low)
+            direction, high = 1, k
+    return np.array(found, dtype=np.intp)

@@ -1,0 +1,31 @@
+"""The checks of the gallery can tell right from wrong: scenes with one wrong setting fail their own check."""
+
+from __future__ import annotations
+
+import runpy
+
+import pytest
+
+from continua.scene import catalogue, load_scene
+
+DOUGH = '{type = "von-mises", E = 2e4, density = 1000.0, yield_stress = 800.0}'
+WRONG = {
+    "clay-press": (["body.material.yield_stress=6e4"], "N s/m"),
+    "dam-break": (["body.material.viscosity=10.0"], "front"),
+    "sand-column": (["body.material.friction_angle=63.4", "collider.floor.friction=2.0"], "runs out"),
+    "sand-hourglass": (["body.material.friction_angle=1.0", "collider.friction=0.0"], "kg/s after"),
+    "sand-on-jello-2d": ([f"body.material={DOUGH}"], "comes back"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_setting_fails_the_check(name: str) -> None:
+    """Clay twice as strong, water like honey, sand with friction 2 or none, dough instead of jelly."""
+    content = runpy.run_path(str(catalogue.path(name)))
+    changes, complaint = WRONG[name]
+    scene = load_scene(name, content["SMALL"] + changes)
+    sim = scene.build()
+    start = sim.diagnostics()
+    sim.run(frames=scene.run.frames, fps=scene.run.fps)
+    with pytest.raises(AssertionError, match=complaint):
+        content["check"](sim, start)
