@@ -97,8 +97,8 @@ inline Particles<T> particles_of(nb::handle object, const std::string& name) {
     constexpr int64_t kSym = BatchFunctions<T, d>::kSym;
     const bool kept = length(object.attr("tau"), name + ".tau", 0) > 0;
     p.tau = kept ? checked<T>(object.attr("tau"), name + ".tau", {kSym, capacity}) : nullptr;
-    p.mode_rows = int(length(object.attr("modes"), name + ".modes", 0));
-    p.modes = p.mode_rows ? checked<T>(object.attr("modes"), name + ".modes", {p.mode_rows, capacity}) : nullptr;
+    p.mode_count = int(length(object.attr("modes"), name + ".modes", 1));
+    p.modes = p.mode_count ? checked<T>(object.attr("modes"), name + ".modes", {capacity, p.mode_count, 4}) : nullptr;
     p.stride = capacity;
     p.count = nb::cast<int64_t>(object.attr("count"));
     p.states = int(states);

@@ -44,7 +44,7 @@ AffinePart affine_part(const Particles<T>& P, const Lattice<T, d>& lattice, cons
     for (int h = 0; h < plan.high.count; ++h) {
         double n = 1, c2 = 0;
         for (int a = 0; a < d; ++a) {
-            const double c = P.modes[(h * d + a) * P.stride + i];
+            const double c = P.modes[(i * plan.high.count + h) * 4 + a];
             c2 += c * c;
             n *= norm[a][plan.high.exponent[h][a + 3 - d]];
         }

@@ -29,8 +29,8 @@ TransferPlan plan_of(nb::handle object, int dimension, int degree);
 // Particles must have room for exactly the modes of the plan.
 template <class T, int d>
 inline void check_modes(const Particles<T>& particles, const TransferPlan& plan, const std::string& name) {
-    if (particles.mode_rows != plan.high.count * d)
-        throw std::invalid_argument(name + ".modes: expected one row per component of every mode in plan.high");
+    if (particles.mode_count != plan.high.count)
+        throw std::invalid_argument(name + ".modes: expected one column for every mode in plan.high");
 }
 
 // The smallest set of modes that carries the force (or velocity gradient) in the given form and all modes of the plan.

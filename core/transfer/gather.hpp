@@ -60,11 +60,12 @@ struct GatherBatch {
     static constexpr bool kGradient = set >= ModeSet::gradient && degree > 1;
     alignas(64) T x[d * kBatch], v[d * kBatch], C[d * d * kBatch], F[d * d * kBatch];
     alignas(64) T mass[kBatch], volume[kBatch], p[kMaxParameters * kBatch], z[kMaxStates * kBatch];
-    // grid velocity and its change, sums of all modes [mode][component], mass of the lightest node
-    alignas(64) T u[d * kBatch], change[d * kBatch], sum[M::count][d * kBatch], lightest[kBatch];
-    alignas(64) T grad_v[d * d * kBatch], tau[BatchFunctions<T, d>::kSym * kBatch], modes[HighModes::kMost * d * kBatch];
+    // grid velocity and its change, sums of linear modes and differences [axis][component]
+    alignas(64) T u[d * kBatch], change[d * kBatch], linear[d][d * kBatch], difference[d][d * kBatch];
+    alignas(64) T grad_v[d * d * kBatch], tau[BatchFunctions<T, d>::kSym * kBatch];
     alignas(64) int32_t ids[kBatch];
     Record records[kBatch] = {};
+    ModeRecord<T, 1> smallest[kBatch];  // of all nodes of a particle; the last channel is the mass
     V speed2_max = V(0), strain2_max = V(0), wave2_max = V(0), viscosity_max = V(0);
     int halvings = 0;
 
@@ -90,21 +91,16 @@ struct GatherBatch {
             pad();
             from_records<T, d>(records->c[0], stride, change);
         }
-        stencils.for_packs(count, [&]<int G>(int j) { gather_pack<G, set>(tile, stencils, j, records); });
+        if (need_lightest)
+            stencils.for_packs(count, [&]<int G>(int j) { gather_pack<G, set, true>(tile, stencils, j, records, smallest); });
+        else
+            stencils.for_packs(count, [&]<int G>(int j) { gather_pack<G, set>(tile, stencils, j, records); });
         pad();
         from_records<T, d>(records->c[0], stride, u);
-        for (int k = 1; k < M::count; ++k) from_records<T, d>(records->c[k], stride, sum[k]);
-        if (need_lightest)
-            for (int j = 0; j < kBatch; ++j) lightest[j] = lightest_node(tile, stencils.node[std::min(j, count - 1)]);
-    }
-    static T lightest_node(const T* tile, int32_t first) {
-        constexpr int K = degree + 1, S = kSide + degree;
-        T least = std::numeric_limits<T>::max();
-        for (int k = 0; k < (d == 2 ? K * K : K * K * K); ++k) {
-            const int a = k % K, b = k / K % K, c = k / (K * K);
-            least = std::min(least, tile[4 * (first + (c * S + b) * S + a) + 3]);
+        for (int a = 0; a < d; ++a) {
+            from_records<T, d>(records->c[M::along(a, 1)], stride, linear[a]);
+            if constexpr (kGradient) from_records<T, d>(records->c[M::along(a, degree)], stride, difference[a]);
         }
-        return least;
     }
 
     // New x, v, C and trial F. Returns false when something is not finite.
@@ -118,14 +114,14 @@ struct GatherBatch {
             for (int a = 0; a < d; ++a) {
                 const V kappa = load<V>(stencils.kappa[a] + lane) * inv_dx;
                 for (int i = 0; i < d; ++i) {
-                    c(i, a) = grad(i, a) = share * load<V>(sum[M::along(a, 1)] + i * kBatch + lane);
+                    c(i, a) = grad(i, a) = share * load<V>(linear[a] + i * kBatch + lane);
                     if constexpr (kGradient)
-                        grad(i, a) += kappa * load<V>(sum[M::along(a, degree)] + i * kBatch + lane);
+                        grad(i, a) += kappa * load<V>(difference[a] + i * kBatch + lane);
                     f(i, a) = load<V>(F + (i * d + a) * kBatch + lane);
                 }
             }
             for (int k = 0; k < d * d; ++k) store(grad.a[k], grad_v + k * kBatch + lane);
-            if (options.affine != Affine::none) keep_modes(stencils, options, lane, c);
+            if (options.affine != Affine::none) keep_affine(stencils, options, lane, c);
             const Mat<V, d> step = dt * grad;
             strain2_max = max(strain2_max, V(dot(step, step)));
             f = (options.exponential ? exponential(step) : safe_map_lanes(step, halvings)) * f;
@@ -138,8 +134,8 @@ struct GatherBatch {
         return all(finite == V(0));
     }
 
-    // The velocity modes that the particle takes along: C, blended and damped, and the higher ones.
-    void keep_modes(const Stencils<T, d, degree>& stencils, const GatherOptions<T>& options, int lane, Mat<V, d> c) {
+    // What the particle takes along of the velocity gradient: C, blended and damped.
+    void keep_affine(const Stencils<T, d, degree>& stencils, const GatherOptions<T>& options, int lane, Mat<V, d> c) {
         const V keep = V(options.keep), damping = V(options.shear_damping), half = V(0.5f) * damping;
         if (options.moving_map) {  // C (I + dt C)^-1
             const Mat<V, d> map = Mat<V, d>::identity() + V(options.dt) * c, cof = cofactor(map);
@@ -156,19 +152,31 @@ struct GatherBatch {
                 const V damped = c(i, a) - half * (c(i, a) + c(a, i));
                 store(options.linear[a] ? V(keep * damped) : V(0), C + (i * d + a) * kBatch + lane);
             }
-        for (int h = 0; h < options.high.count; ++h) {
-            const int* e = options.high.exponent[h];
-            V factor = keep;
-            bool difference = false;
-            for (int a = 0; a < d; ++a) {
-                factor *= stencils.template down<V>(a, e[a + 3 - d], lane);
-                difference |= e[a + 3 - d] >= 2;
+    }
+
+    // The modes beyond C go from the sums straight to where they are kept.
+    void keep_high_modes(const Stencils<T, d, degree>& stencils, const GatherOptions<T>& options, int64_t at, int count,
+                         const Particles<T>& out) const {
+        const HighModes& high = options.high;
+        alignas(64) T guard[kBatch];  // 0 where a node is too light for differences
+        for (int j = 0; j < kBatch; ++j)
+            guard[j] = options.light > T(0) && smallest[std::min(j, count - 1)].c[0][3] < options.light * mass[j] ? T(0) : T(1);
+        const Quad<T> velocity([](auto i) { return T(i < 3); });  // not the channel of the mass
+        for (int h = 0; h < high.count; ++h) {
+            const int* e = high.exponent[h];
+            alignas(64) T factor[kBatch];
+            bool squares = false;
+            for (int a = 0; a < d; ++a) squares |= e[a + 3 - d] >= 2;
+            for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
+                V f = squares ? V(V(options.keep) * load<V>(guard + lane)) : V(options.keep);
+                for (int a = 0; a < d; ++a) f *= stencils.template down<V>(a, e[a + 3 - d], lane);
+                store(f, factor + lane);
             }
-            if (difference && options.light > T(0))
-                factor = select(load<V>(lightest + lane) < V(options.light) * load<V>(mass + lane), V(0), factor);
-            const T* from = sum[M::slot(e[0], e[1], e[2])] + lane;
-            for (int i = 0; i < d; ++i)
-                store(V(factor * load<V>(from + i * kBatch)), modes + (h * d + i) * kBatch + lane);
+            const int slot = M::slot(e[0], e[1], e[2]);
+            for (int j = 0; j < count; ++j) {
+                const Quad<T> q = Quad<T>(factor[j]) * velocity * Quad<T>(records[j].c[slot], stdx::element_aligned);
+                q.copy_to(out.modes + ((at + j) * high.count + h) * 4, stdx::element_aligned);
+            }
         }
     }
 
@@ -217,11 +225,10 @@ struct GatherBatch {
         return most;
     }
 
-    void write(int64_t at, int count, const Particles<T>& out, bool affine, int high) const {
+    void write(int64_t at, int count, const Particles<T>& out, bool affine) const {
         put_back(x, count, d, out.stride, out.x + at);
         put_back(v, count, d, out.stride, out.v + at);
         if (affine) put_back(C, count, d * d, out.stride, out.C + at);
-        if (high) put_back(modes, count, high * d, out.stride, out.modes + at);
         put_back(F, count, d * d, out.stride, out.F + at);
         put_back(z, count, out.states, out.stride, out.state + at);
         put_back(mass, count, 1, out.stride, out.mass + at);
@@ -267,7 +274,9 @@ GatherReport gather(const Particles<T>& in, const Particles<T>& out, const Param
     constexpr int kTile = kTileNodes<d, degree> * 4;
     std::vector<GatherReport> reports(blocks.count);
     const bool flip = change != nullptr, affine = options.affine != Affine::none;
-    const bool guarded = options.high.count > 0 && options.light > T(0);
+    bool guarded = false;
+    for (int h = 0; h < options.high.count; ++h)
+        for (const int e : options.high.exponent[h]) guarded |= e >= 2 && options.light > T(0);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(team(in.count))
     for (int64_t s = 0; s < blocks.count; ++s) {
         alignas(64) T tile[kTile], change_tile[kTile];
@@ -289,7 +298,8 @@ GatherReport gather(const Particles<T>& in, const Particles<T>& out, const Param
                 if (j >= 0) report.bad = batch.at[j];
             }
             if (material) data.flow(batch, *material, parameters, options.dt);
-            data.write(begin, batch.count, out, affine, options.high.count);
+            data.write(begin, batch.count, out, affine);
+            if (options.high.count) data.keep_high_modes(stencils, options, begin, batch.count, out);
         }
         report.max_speed2 = double(stdx::hmax(data.speed2_max));
         report.max_strain2 = double(stdx::hmax(data.strain2_max));

@@ -142,21 +142,25 @@ inline void scatter_pack(T* tile, const Stencils<T, d, degree>& stencils, int j,
     }
 }
 
-// Sums over the nodes of particles j ... j + G - 1, which share them: one per mode.
-template <int G, ModeSet set, class T, int d, int degree, class Record>
-inline void gather_pack(const T* tile, const Stencils<T, d, degree>& stencils, int j, Record* records) {
+// Sums over the nodes of particles j ... j + G - 1, which share them: one per mode. With `lightest` also the
+// smallest value of each channel, the mass among them.
+template <int G, ModeSet set, bool lightest = false, class T, int d, int degree, class Record>
+inline void gather_pack(const T* tile, const Stencils<T, d, degree>& stencils, int j, Record* records,
+                        ModeRecord<T, 1>* smallest = nullptr) {
     using Q = Pack<T, G>;
     using M = Modes<set, d, degree>;
     constexpr int K = degree + 1, S = kSide + degree, n = M::n, A = d - 2, B = d - 1;
     constexpr int stride = sizeof(Record) / sizeof(T);
     const PackWeights<G, T, d, degree> st(stencils, j, set == ModeSet::full);
     const T* node = tile + 4 * stencils.node[j];
+    [[maybe_unused]] Q least = Q(std::numeric_limits<T>::max());
     auto rows = [&](const T* at, Q(&plane)[n][n]) {
         for (int a = 0; a < K; ++a) {
             Q row[n];
             static_for<n>([&](auto e2) { row[e2] = Q(0); });
             for (int b = 0; b < K; ++b) {
                 const Q v = repeat<G>(at + 4 * (a * S + b));
+                if constexpr (lightest) least = select(v < least, v, least);
                 static_for<n>([&](auto e2) {
                     if constexpr (M::has_row(e2)) row[e2] += st.template times<e2>(B, b, v);
                 });
@@ -194,6 +198,7 @@ inline void gather_pack(const T* tile, const Stencils<T, d, degree>& stencils, i
         }
     }
     for (int k = 0; k < M::count; ++k) store_records<G, T>(sums[k], records[j].c[k], stride);
+    if constexpr (lightest) store_records<G, T>(least, smallest[j].c[0], sizeof(ModeRecord<T, 1>) / sizeof(T));
 }
 
 }  // namespace continua

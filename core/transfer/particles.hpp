@@ -16,11 +16,11 @@ template <class T>
 struct Particles {
     T *x, *v, *C, *F, *mass, *volume, *state;
     T* tau;    // Kirchhoff stress (upper triangle) where it is kept with the particles, else null
-    T* modes;  // coefficients of the polynomial modes beyond C, d rows each, in m/s; null without any
+    T* modes;  // coefficients of the polynomial modes beyond C in m/s, (particle, mode, 4 channels); null without any
     int32_t* ids;
     int64_t stride;
     int64_t count;
-    int states, mode_rows;
+    int states, mode_count;
 };
 
 // Material parameters, each uniform (step 0) or one per particle (step 1). Per-particle ones travel with the body.
@@ -102,11 +102,7 @@ struct Stencils {
     alignas(64) T kappa[d][kBatch], norm[d][kBatch], norm2[d][kBatch];
     int32_t node[kBatch];
 
-    // P2G and G2P factors of the pattern with exponent e along an axis, in units of dx.
-    template <class V>
-    V up(int axis, int e, int lane) const {
-        return e == degree ? load<V>(norm[axis] + lane) : V(1);
-    }
+    // G2P factor of the pattern with exponent e along an axis, in units of dx; P2G needs `norm` for e = degree only.
     template <class V>
     V down(int axis, int e, int lane) const {
         if (e == 0) return V(1);

@@ -39,7 +39,6 @@ struct ScatterBatch {
     static constexpr int kSym = BatchFunctions<T, d>::kSym;
     alignas(64) T x[d * kBatch], v[d * kBatch] = {}, C[d * d * kBatch], F[d * d * kBatch], tau[kSym * kBatch];
     alignas(64) T mass[kBatch] = {}, volume[kBatch], p[kMaxParameters * kBatch], z[kMaxStates * kBatch];
-    alignas(64) T modes[HighModes::kMost * d * kBatch];
 
     void fetch(const BatchIndices& batch, const Particles<T>& from, const Parameters<T>& parameters,
                const BatchFunctions<T, d>& material, const ScatterOptions<T>& options) {
@@ -48,7 +47,6 @@ struct ScatterBatch {
             batch.fetch(from.mass, mass);
             batch.fetch(from.v, from.stride, d, v);
             if (options.affine != Affine::none) batch.fetch(from.C, from.stride, d * d, C);
-            if (from.modes) batch.fetch(from.modes, from.stride, options.high.count * d, modes);
         }
         if (!options.stress) return;
         batch.fetch(from.volume, volume);
@@ -68,32 +66,36 @@ struct ScatterBatch {
                       const ScatterOptions<T>& options, Record* out) {
         using V = Lanes<T>;
         using M = Modes<set, d, degree>;
-        constexpr bool gradient = set >= ModeSet::gradient;
-        const V share = V(T(BSpline<degree>::share)), impulse = V(-options.dt * lattice.inv_dx);
+        constexpr bool gradient = set >= ModeSet::gradient && degree > 1;
+        constexpr int stride = sizeof(Record) / sizeof(T);
+        const V share = V(T(degree == 1 ? 1.0 : BSpline<degree>::share)), impulse = V(-options.dt * lattice.inv_dx);
         constexpr int kSymIndex[3][3] = {{0, 1, 2}, {1, d == 2 ? 2 : 3, 4}, {2, 4, 5}};
-        alignas(64) T c[M::count][3][kBatch];
-        std::fill(&c[0][0][0], &c[0][0][0] + M::count * 3 * kBatch, T(0));
-        if (options.affine != Affine::none) node_gradient(stencils, lattice, options.affine);
+        alignas(64) T value[3][kBatch] = {}, linear[d][3][kBatch] = {}, difference[d][3][kBatch] = {};
+        const bool affine = options.affine != Affine::none;
+        if (affine) node_gradient(stencils, lattice, options.affine);
         for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
             const V m = load<V>(mass + lane), s = impulse * load<V>(volume + lane);
             for (int i = 0; i < d; ++i) {
-                store(V(m * load<V>(v + i * kBatch + lane)), c[0][i] + lane);
+                store(V(m * load<V>(v + i * kBatch + lane)), value[i] + lane);
                 for (int a = 0; a < d; ++a) {
-                    V linear = options.affine != Affine::none ? V(m * load<V>(C + (i * d + a) * kBatch + lane)) : V(0);
+                    V slope = affine ? V(m * load<V>(C + (i * d + a) * kBatch + lane)) : V(0);
                     if (options.stress) {
                         const V force = s * load<V>(tau + kSymIndex[i][a] * kBatch + lane);
-                        linear += (degree == 1 ? V(1) : share) * force;
-                        if constexpr (gradient && degree > 1)
-                            store(V(load<V>(stencils.kappa[a] + lane) * force), c[M::along(a, degree)][i] + lane);
+                        slope += share * force;
+                        if constexpr (gradient)
+                            store(V(load<V>(stencils.kappa[a] + lane) * force), difference[a][i] + lane);
                     }
-                    store(linear, c[M::along(a, 1)][i] + lane);
+                    store(slope, linear[a][i] + lane);
                 }
             }
-            if constexpr (set >= ModeSet::gradient) add_high_modes<M>(stencils, options, lane, m, c);
         }
-        constexpr int stride = sizeof(Record) / sizeof(T);
-        to_records<T, 4>({c[0][0], c[0][1], c[0][2], mass}, out->c[0], stride);
-        for (int k = 1; k < M::count; ++k) to_records<T, 3>({c[k][0], c[k][1], c[k][2]}, out->c[k], stride);
+        to_records<T, 4>({value[0], value[1], value[2], mass}, out->c[0], stride);
+        for (int a = 0; a < d; ++a) {
+            to_records<T, 3>({linear[a][0], linear[a][1], linear[a][2]}, out->c[M::along(a, 1)], stride);
+            if constexpr (gradient)
+                to_records<T, 3>({difference[a][0], difference[a][1], difference[a][2]}, out->c[M::along(a, degree)],
+                                 stride);
+        }
     }
 
     // C as the factor of the linear patterns, in units of dx.
@@ -117,16 +119,30 @@ struct ScatterBatch {
         }
     }
 
-    template <class M, int degree, class V, class Coefficients>
-    void add_high_modes(const Stencils<T, d, degree>& stencils, const ScatterOptions<T>& options, int lane, const V& m,
-                        Coefficients& c) const {
-        for (int h = 0; h < options.high.count; ++h) {
-            const int* e = options.high.exponent[h];
-            V factor = m;
-            for (int a = 0; a < d; ++a) factor *= stencils.template up<V>(a, e[a + 3 - d], lane);
-            for (int i = 0; i < d; ++i) {
-                T* to = c[M::slot(e[0], e[1], e[2])][i] + lane;
-                store(V(load<V>(to) + factor * load<V>(modes + (h * d + i) * kBatch + lane)), to);
+    // The modes beyond C are kept as node records, so they only need their factors; differences add to the force.
+    template <ModeSet set, int degree, class Record>
+    void add_high_modes(const Stencils<T, d, degree>& stencils, const BatchIndices& batch, const Particles<T>& from,
+                        const HighModes& high, Record* out) const {
+        using V = Lanes<T>;
+        using M = Modes<set, d, degree>;
+        for (int h = 0; h < high.count; ++h) {
+            const int* e = high.exponent[h];
+            alignas(64) T factor[kBatch];
+            for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
+                V f = load<V>(mass + lane);
+                for (int a = 0; a < d; ++a)
+                    if (e[a + 3 - d] == degree) f *= load<V>(stencils.norm[a] + lane);
+                store(f, factor + lane);
+            }
+            const int slot = M::slot(e[0], e[1], e[2]);
+            const bool difference = degree > 1 && set >= ModeSet::gradient && e[0] + e[1] + e[2] == degree &&
+                                    (e[0] == degree || e[1] == degree || e[2] == degree);
+            for (int j = 0; j < batch.count; ++j) {
+                T* to = out[j].c[slot];
+                Quad<T> q = Quad<T>(factor[j]) * Quad<T>(from.modes + (batch.at[j] * int64_t(high.count) + h) * 4,
+                                                         stdx::element_aligned);
+                if (difference) q += Quad<T>(to, stdx::element_aligned);
+                q.copy_to(to, stdx::element_aligned);
             }
         }
     }
@@ -139,7 +155,6 @@ inline void prefetch_for_scatter(const Particles<T>& from, int64_t i, const Scat
         prefetch<false>(from.v, from.stride, d, i);
         prefetch<false>(from.mass, 0, 1, i);
         if (options.affine != Affine::none) prefetch<false>(from.C, from.stride, d * d, i);
-        if (from.modes) prefetch<false>(from.modes, from.stride, options.high.count * d, i);
     }
     if (options.stress) {
         prefetch<false>(from.volume, 0, 1, i);
@@ -165,7 +180,7 @@ void scatter(const Particles<T>& particles, const Parameters<T>& parameters, con
         const BlockCoords<d> block = block_coords<d>(blocks.keys[s]);
         detail::ScatterBatch<T, d> data;
         Stencils<T, d, degree> stencils;
-        ModeRecord<T, Modes<set, d, degree>::count> records[kBatch];
+        ModeRecord<T, Modes<set, d, degree>::count> records[kBatch] = {};
         for (int64_t begin = blocks.offsets[s]; begin < blocks.offsets[s + 1]; begin += kBatch) {
             const BatchIndices batch(blocks.order, begin, blocks.offsets[s + 1]);
             if (begin + kAhead < particles.count)
@@ -173,6 +188,7 @@ void scatter(const Particles<T>& particles, const Parameters<T>& parameters, con
             data.fetch(batch, particles, parameters, material, options);
             stencils.compute(data.x, lattice, block, degree == 1 || options.high.count > 0);
             data.template coefficients<set>(stencils, lattice, options, records);
+            if (options.high.count) data.template add_high_modes<set>(stencils, batch, particles, options.high, records);
             stencils.for_packs(batch.count, [&]<int G>(int j) { scatter_pack<G, set>(tile, stencils, j, records); });
         }
         detail::fold_tile<T, kTileNodes<d, degree>>(tile, tiles + s * kTile);

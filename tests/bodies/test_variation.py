@@ -132,7 +132,7 @@ def test_every_material_may_have_regions(d: int, precision: str, tolerance: floa
         two.diagnostics()["elastic"], rel=tolerance, abs=tolerance
     )
     wrong, _ = velocities((box(d, -0.4, 0.4), left, None))
-    assert np.abs(wrong - expected).max() > 1e-2
+    assert np.abs(wrong - expected).max() > 5e-3
 
 
 @pytest.mark.parametrize("precision", ["double", "single"])

@@ -29,7 +29,7 @@ class PointArrays:
     state: NDArray  # (history variables and parameters that vary, capacity)
     ids: NDArray[np.int32]  # (capacity,)
     tau: NDArray  # (d(d+1)/2, capacity) Kirchhoff stress [Pa], upper triangle, where it is kept, else no rows
-    modes: NDArray  # (modes beyond C times d, capacity) [m/s]
+    modes: NDArray  # (capacity, modes beyond C, 4) [m/s], the last axis padded with zeros
     count: int
 
     NAMES = ("x", "v", "C", "F", "mass", "volume", "state", "ids", "tau", "modes")
@@ -57,7 +57,7 @@ class PointArrays:
             state=np.zeros((states, capacity), dtype),
             ids=np.zeros(capacity, np.int32),
             tau=np.zeros((d * (d + 1) // 2 if keeps_stress else 0, capacity), dtype),
-            modes=np.zeros((modes * d, capacity), dtype),
+            modes=np.zeros((capacity, modes, 4), dtype),
             count=0,
         )
         arrays.F[:: d + 1] = 1
@@ -73,17 +73,22 @@ class PointArrays:
         """Memory [bytes]."""
         return sum(getattr(self, name).nbytes for name in self.NAMES)
 
+    def some(self, name: str, count: int) -> NDArray:
+        """View of one array for the first `count` particles."""
+        array: NDArray = getattr(self, name)
+        return array[:count] if name == "modes" else array[..., :count]
+
     def like(self, capacity: int) -> PointArrays:
         """Empty arrays of the same kind with another capacity."""
         d, states, dtype = len(self.x), len(self.state), self.x.dtype.type
-        kept, modes = len(self.tau) > 0, len(self.modes) // d
+        kept, modes = len(self.tau) > 0, self.modes.shape[1]
         return PointArrays.allocate(d, capacity, states, dtype, keeps_stress=kept, modes=modes)
 
     def grown(self, capacity: int) -> PointArrays:
         """A copy with more room."""
         bigger = self.like(capacity)
         for name in self.NAMES:
-            getattr(bigger, name)[..., : self.count] = getattr(self, name)[..., : self.count]
+            bigger.some(name, self.count)[:] = self.some(name, self.count)
         bigger.count = self.count
         return bigger
 
@@ -307,7 +312,7 @@ class Body:
     def snapshot(self) -> dict[str, NDArray]:
         """Copies of everything needed to continue with the same bits."""
         a = self._front
-        data = {name: np.ascontiguousarray(getattr(a, name)[..., : a.count]) for name in PointArrays.NAMES}
+        data = {name: np.ascontiguousarray(a.some(name, a.count)) for name in PointArrays.NAMES}
         data["speeds"] = np.array([self.max_speed, self.max_wave_speed, self.max_viscosity])
         return data
 
@@ -319,7 +324,7 @@ class Body:
             raise SetupError(f'the stored body "{self.name}" has another precision or material')
         arrays = self._front.like(count)
         for name in PointArrays.NAMES:
-            getattr(arrays, name)[..., :count] = data[name]
+            arrays.some(name, count)[:] = data[name]
         arrays.count = count
         self._front = arrays
         self._back = arrays.like(count)

@@ -130,7 +130,7 @@ class Liquid(NativeMaterial):
     exponent: Annotated[float, Field(ge=1, le=20)] = Field(
         default=7.0, description="exponent n of Tait's equation; 1 is linear in the density"
     )
-    tension: bool = Field(default=False, description="whether the expanded liquid pulls itself together")
+    tension: bool = Field(default=True, description="whether the expanded liquid pulls itself together")
     type: Literal["liquid"] = Field(default="liquid", kw_only=True, repr=False)
     model: ClassVar[str] = "liquid"
 
