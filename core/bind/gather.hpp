@@ -36,7 +36,7 @@ nb::dict gather_arrays(nb::handle particles_, nb::handle out_, nb::handle parame
             check_modes<T, d>(in, plan, "particles");
             check_modes<T, d>(out, plan, "out");
             GatherOptions<T> options{T(dt), plan.affine, T(plan.flip), T(plan.keep), T(plan.shear_damping), {}, plan.moving_map,
-                                     plan.high, T(plan.light), exponential, {}, {}};
+                                     plan.high, T(plan.light), !mls, exponential, {}, {}};
             std::copy(plan.linear, plan.linear + 3, options.linear);
             for (int a = 0; a < d; ++a) {
                 options.wrap_lower[a] = lattice.origin[a];

@@ -21,7 +21,7 @@ void scatter_arrays(nb::handle particles_, nb::handle parameters_, const std::st
                 throw std::invalid_argument("particles.tau: needed when no material is named");
             const TransferPlan plan = plan_of(plan_, d, degree);
             check_modes<T, d>(particles, plan, "particles");
-            ScatterOptions<T> options{T(dt), momentum, stress, Affine::none, {}};
+            ScatterOptions<T> options{T(dt), momentum, stress, gradient, Affine::none, {}};
             if (momentum) options.affine = plan.affine, options.high = plan.high;
             with_degree(degree, [&]<int g>() {
                 T* tiles = checked<T>(tiles_, "tiles", {blocks.count, kTileNodes<d, g>, 4});

@@ -20,6 +20,7 @@ struct GatherOptions {
     bool moving_map;                  // C as seen from the moved position, (I + dt C)^-1 r (G20 2.10)
     HighModes high;
     T light;                          // nodes lighter than this fraction of the particle switch off differences
+    bool gradient;                    // L is the true gradient of the grid velocity; else C
     bool exponential;                 // F update by exp(dt L)
     T wrap_lower[3], wrap_length[3];  // periodic axes, length 0 = none
 };
@@ -116,7 +117,7 @@ struct GatherBatch {
                 for (int i = 0; i < d; ++i) {
                     c(i, a) = grad(i, a) = share * load<V>(linear[a] + i * kBatch + lane);
                     if constexpr (kGradient)
-                        grad(i, a) += kappa * load<V>(difference[a] + i * kBatch + lane);
+                        if (options.gradient) grad(i, a) += kappa * load<V>(difference[a] + i * kBatch + lane);
                     f(i, a) = load<V>(F + (i * d + a) * kBatch + lane);
                 }
             }

@@ -14,6 +14,7 @@ struct ScatterOptions {
     T dt;
     bool momentum;  // carry mass and momentum
     bool stress;    // carry the stress impulse -dt V0 tau grad w
+    bool gradient;  // with the true gradient; else with its linear part only
     Affine affine;
     HighModes high;
 };
@@ -83,7 +84,8 @@ struct ScatterBatch {
                         const V force = s * load<V>(tau + kSymIndex[i][a] * kBatch + lane);
                         slope += share * force;
                         if constexpr (gradient)
-                            store(V(load<V>(stencils.kappa[a] + lane) * force), difference[a][i] + lane);
+                            if (options.gradient)
+                                store(V(load<V>(stencils.kappa[a] + lane) * force), difference[a][i] + lane);
                     }
                     store(slope, linear[a][i] + lane);
                 }

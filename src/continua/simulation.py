@@ -72,7 +72,7 @@ class Simulation(World):
                 push_out=self.push_out,
             )
             for body in self.bodies:
-                self._wrap(body.x)
+                self._place(body)
         return self._integrator
 
     def choose_dt(self, remaining: float = float("inf")) -> Bound:
@@ -164,6 +164,7 @@ class Simulation(World):
             raise SetupError(
                 f"the stored state has {len(stored)} bodies but this simulation has {len(self.bodies)}"
             )
+        assert self.integrator is not None  # fits the bodies to the grid, which the stored ones are already
         self.time, steps, self.dt, first = (float(v) for v in state["clock"])
         self.steps = int(steps)
         self._first_dt = None if np.isnan(first) else first

@@ -21,7 +21,7 @@ from continua.geometry.base import Shape
 from continua.geometry.sampling import sample
 from continua.grid.blocks import SIDE
 from continua.materials.base import Material
-from continua.transfers import Transfer, as_transfer
+from continua.transfers import Transfer, as_transfer, kept_gradient
 
 DEGREES = {"linear": 1, "quadratic": 2, "cubic": 3}
 
@@ -68,6 +68,7 @@ class World:
         self.transfer = as_transfer(transfer)
         self.kernel = _one_of("kernel", kernel, tuple(DEGREES))
         self.stress_transfer = _one_of("stress_transfer", stress_transfer, ("gradient", "mls"))
+        self.transfer.plan(self.dimension, self.degree)  # a scheme that does not fit the splines fails here
         self.deformation = _one_of("deformation", deformation, ("safe", "exponential"))
         self.fixed_dt, self.force_dt = dt, force_dt
         self.cfl, self.elastic_cfl = cfl, elastic_cfl
@@ -208,7 +209,7 @@ class World:
         body = Body(name, material, self.dimension, self.dtype, variation, self.modes)
         body.append(points, v, gradient if self.transfer.affine else 0 * gradient, volumes)
         if self.started:
-            self._wrap(body.x)
+            self._place(body)
         self.bodies.append(body)
         return body
 
@@ -261,6 +262,16 @@ class World:
         self.bodies.append(body)
         self.emitters.append((emitter, body, self._spacing(emitter.particles_per_cell)))
         return body
+
+    def _place(self, body: Body) -> None:
+        """Fit a new body to the grid: periodic axes, and what the transfer keeps of its velocity gradient."""
+        self._wrap(body.x)
+        origin = np.zeros(self.dimension)
+        for boundary in self.boundaries:
+            if isinstance(boundary, Periodic):
+                origin[boundary.axis] = boundary.lower
+        plan = self.transfer.plan(self.dimension, self.degree)
+        body.C = kept_gradient(plan, body.C, (body.x - origin) / self.dx)
 
     def _wrap(self, x: NDArray) -> NDArray:
         """Positions x (N, d) [m] inside the periodic axes, changed in place."""

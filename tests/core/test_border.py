@@ -81,7 +81,17 @@ def test_gather_refuses_to_write_over_its_input() -> None:
     nodes = np.zeros(integrator.grid.node_shape())
     shared = {
         k: a[k]
-        for k in ("particles", "parameters", "material", "lattice", "order", "plan", "dimension", "degree", "dt")
+        for k in (
+            "particles",
+            "parameters",
+            "material",
+            "lattice",
+            "order",
+            "plan",
+            "dimension",
+            "degree",
+            "dt",
+        )
     }
     options = {
         "mls": False,

@@ -109,15 +109,12 @@ def test_continuing_from_a_stored_state_gives_the_same_bits(name: str, tmp_path:
         without.step()
     assert same_bits(whole.state(), second.state())
     # Velocity modes are part of the state: forgetting them is seen.
-    assert same_bits(whole.state(), without.state()) == (len(stored["body0/modes"]) == 0)
+    assert same_bits(whole.state(), without.state()) == (stored["body0/modes"].size == 0)
 
 
-@pytest.mark.xfail(
-    strict=True, raises=ValueError, reason="the number of velocity modes in a stored state is not checked"
-)
 @pytest.mark.parametrize(
     ("stored", "wanted"), [(PolyPIC(9), PolyPIC(6)), ("apic", PolyPIC(4)), (PolyPIC(4), "apic")]
 )
 def test_a_state_with_other_modes_is_refused(stored: str | Transfer, wanted: str | Transfer) -> None:
-    with pytest.raises(SetupError, match="mode"):
+    with pytest.raises(SetupError, match="transfer"):
         build(Case(2, transfer=wanted)).load_state(build(Case(2, transfer=stored)).state())

@@ -28,7 +28,7 @@ def randomize(driver: GridDriver, seed: int = 0) -> GridDriver:
     body.v[:] = rng.normal(size=(n, d))
     if driver.affine:
         body.C = rng.normal(size=(n, d, d)) / H * driver.integrator.plan.linear
-        body.arrays.modes[:, :n] = rng.normal(size=(len(body.arrays.modes), n))
+        body.arrays.modes[:n, :, :d] = rng.normal(size=(n, body.arrays.modes.shape[1], d))
     return driver
 
 
@@ -112,7 +112,7 @@ def coefficients(driver: GridDriver) -> np.ndarray:
     """(modes, N, d) in the order of `modes_of`."""
     body, d = driver.body, driver.body.dimension
     columns = [H * body.C[:, :, a] for a in range(d) if driver.affine and driver.integrator.plan.linear[a]]
-    high = body.arrays.modes[:, : body.count].reshape(-1, d, body.count).transpose(0, 2, 1)
+    high = body.arrays.modes[: body.count, :, :d].transpose(1, 0, 2)
     return np.stack([body.v.copy(), *columns, *high])
 
 
@@ -129,7 +129,7 @@ def set_mode(
         C[:, component, exponents.index(1)] = value / H
     else:
         high = [tuple(e[3 - d :]) for e in driver.integrator.plan.high.tolist()]
-        body.arrays.modes[high.index(exponents) * d + component, : body.count] = value
+        body.arrays.modes[: body.count, high.index(exponents), component] = value
     body.C = C
 
 

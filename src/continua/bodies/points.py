@@ -318,13 +318,15 @@ class Body:
 
     def restore(self, data: dict[str, NDArray]) -> None:
         """Inverse of `snapshot`."""
+        if missing := ", ".join(sorted(set(PointArrays.NAMES) - set(data))):
+            raise SetupError(f'the stored body "{self.name}" is of an older version, without {missing}')
         count = data["x"].shape[1]
-        states = len(self._front.state)
-        if data["x"].dtype != self._front.x.dtype or data["state"].shape != (states, count):
-            raise SetupError(f'the stored body "{self.name}" has another precision or material')
         arrays = self._front.like(count)
         for name in PointArrays.NAMES:
-            arrays.some(name, count)[:] = data[name]
+            own = arrays.some(name, count)
+            if data[name].dtype != own.dtype or data[name].shape != own.shape:
+                raise SetupError(f'the stored body "{self.name}" has another precision, material or transfer')
+            own[:] = data[name]
         arrays.count = count
         self._front = arrays
         self._back = arrays.like(count)

@@ -1,7 +1,7 @@
 """Three cubes of jelly fall to the floor; the more modes the transfer has, the higher they bounce.
 
-The jelly is elastic and the floor takes energy only by friction, so most of what is missing after a bounce went into the
-transfers. A cube that lands wobbles, and a wobble has bending in it: it is quadratic in space over a few cells. APIC
+The jelly is elastic and the floor takes energy only by impact and friction, so much of what is missing after a bounce
+went into the transfers. A cube that lands wobbles, and a wobble is not linear in space but bends over a few cells. APIC
 hands on only the linear part of the velocity around a particle. PolyPIC (G20 chapter 2) with 8 modes adds products of
 two and three coordinates, with 11 also the squares, with 14 and 18 products of squares (G20 Fig. 2.6).
 

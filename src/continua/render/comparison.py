@@ -13,6 +13,7 @@ import numpy as np
 from continua.errors import OutputError
 from continua.io.atomic import atomic_path
 from continua.io.folder import RunFolder
+from continua.io.frames import Frame
 from continua.io.optional import require
 from continua.render.camera import Camera
 from continua.render.colors import PALETTE
@@ -21,8 +22,8 @@ from continua.render.flat import FlatRenderer
 from continua.render.overlay import annotate
 from continua.render.plots import Columns, new_figure, save_figure
 from continua.render.png import write_png
-from continua.render.still import Renderer, make_renderer, paint
-from continua.render.view import View, colliders_of, view_of_frames
+from continua.render.still import Renderer, make_renderer
+from continua.render.view import colliders_of, view_of_frames
 
 INK = (58, 64, 74)
 HEADER, FOOTER = 34, 92  # pixels above each tile, and below all of them
@@ -38,27 +39,16 @@ class SideBySide:
     ) -> None:
         self.runs = {label: RunFolder(folder) for label, folder in runs.items()}
         self.size = size[0] // 2 * 2, size[1] // 2 * 2  # H.264 wants even sides
-        self.columns = math.ceil(math.sqrt(len(runs))) if len(runs) > 3 else len(runs)
-        rows = math.ceil(len(runs) / self.columns)
-        tile = self.size[0] // self.columns, (self.size[1] - FOOTER) // rows - HEADER
-        if min(tile) < 64:
-            raise OutputError(f"{len(runs)} runs do not fit into {size[0]}x{size[1]} pixels; compare fewer")
-        self.tile = tile
-        self.view = self._common_view(options)
-        self.artists = [self._artist(run) for run in self.runs.values()]
-
-    def _common_view(self, options: dict[str, Any]) -> View:
-        frames = []
-        for run in self.runs.values():
-            indices = run.frame_indices()
-            if not indices:
-                raise OutputError(f"{run.path} has no frames yet; run the simulation first")
-            places = np.linspace(0, len(indices) - 1, min(SCANNED, len(indices)))
-            frames += [run.read_frame(indices[round(place)]) for place in places]
+        frames = [frame for run in self.runs.values() for frame in some_frames(run)]
         first = next(iter(self.runs.values()))
+        options |= {"colliders": colliders_of(first), "dx": first.dx}
+        self.columns, self.tile = arrangement(len(runs), self.size, aspect(frames, self.size, options))
+        if min(self.tile) < 64:
+            raise OutputError(f"{len(runs)} runs do not fit into {size[0]}x{size[1]} pixels; compare fewer")
         if options.get("camera") is not None:
             options["camera"] = widened(options["camera"], self.size, self.tile)
-        return view_of_frames(frames, size=self.tile, colliders=colliders_of(first), dx=first.dx, **options)
+        self.view = view_of_frames(frames, size=self.tile, **options)
+        self.artists = [self._artist(run) for run in self.runs.values()]
 
     def _artist(self, run: RunFolder) -> Renderer:
         view = dataclasses.replace(
@@ -80,9 +70,7 @@ class SideBySide:
             shown = [k for k in run.frame_indices() if k <= index] or run.frame_indices()[:1]
             moments.append(run.read_frame(shown[-1]))
             left, top = self._corner(number)
-            view = dataclasses.replace(self.view, show_legend=False, show_time=False)
-            tile = paint(artist, view, moments[-1])
-            picture[top : top + self.tile[1], left : left + self.tile[0]] = tile
+            picture[top : top + self.tile[1], left : left + self.tile[0]] = artist.render(moments[-1])
         latest = max(moments, key=lambda frame: frame.time)
         scale = self.view.scale
         self.view.show_legend = not scale.categorical or len(scale.categories) <= LEGEND_NAMES
@@ -126,6 +114,36 @@ class SideBySide:
         """Release what the renderers hold."""
         for artist in self.artists:
             artist.close()
+
+
+def some_frames(run: RunFolder) -> list[Frame]:
+    """Frames spread over a run."""
+    indices = run.frame_indices()
+    if not indices:
+        raise OutputError(f"{run.path} has no frames yet; run the simulation first")
+    places = np.linspace(0, len(indices) - 1, min(SCANNED, len(indices)))
+    return [run.read_frame(indices[round(place)]) for place in places]
+
+
+def aspect(frames: list[Frame], size: tuple[int, int], options: dict[str, Any]) -> float:
+    """Width over height of what a tile should show: the whole of a 2D scene, the picture of a 3D scene."""
+    view = view_of_frames(frames, size=size, **options)
+    width, height = (view.upper - view.lower)[:2] if view.dimension == 2 else size
+    return float(max(width, 1e-9) / max(height, 1e-9))
+
+
+def arrangement(count: int, size: tuple[int, int], wanted: float) -> tuple[int, tuple[int, int]]:
+    """Columns, and (width, height) of a tile [pixels], for which pictures of the wanted aspect are largest."""
+
+    def tile(columns: int) -> tuple[int, int]:
+        return size[0] // columns, (size[1] - FOOTER) // math.ceil(count / columns) - HEADER
+
+    def picture_height(columns: int) -> float:
+        width, height = tile(columns)
+        return min(width / wanted, height)
+
+    columns = max(range(1, count + 1), key=picture_height)
+    return columns, tile(columns)
 
 
 def widened(camera: Camera, size: tuple[int, int], tile: tuple[int, int]) -> Camera:

@@ -36,6 +36,7 @@ class FlatRenderer:
         self._set_axes()
         if bare:
             self.axes.tick_params(length=0, labelbottom=False, labelleft=False)
+            self.axes.set(xlabel="", ylabel="")
         self.moving: list[Any] = []
         self.points = self.axes.scatter([], [], linewidths=0, zorder=3)
         if view.show_legend:

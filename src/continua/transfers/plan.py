@@ -27,12 +27,26 @@ class Plan:
     shear_damping: float = 0.0  # fraction of the symmetric part of C removed in every step
     light: float = 0.0  # nodes lighter than this fraction of a particle switch off its differences
     moving_map: bool = False
-    linear: NDArray[np.int32] = field(default_factory=lambda: np.ones(3, np.int32))  # (d,) axes of C that are kept
+    linear: NDArray[np.int32] = field(
+        default_factory=lambda: np.ones(3, np.int32)
+    )  # (d,) axes of C that are kept
     high: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, 3), np.int32))  # (n, 3) exponents
 
 
+def kept_gradient(plan: Plan, C: NDArray, offset: NDArray) -> NDArray:
+    """What particles keep of a velocity gradient C (N, d, d) [1/s]; offset (N, d): their place in the grid in cells.
+
+    Only linear splines keep something else than C: its moment C D, or the skew part of that (J15 5.4, 5.8).
+    """
+    if plan.affine not in (MOMENT, SPIN):
+        return C
+    fraction = offset - np.floor(offset)
+    moment: NDArray = C * (fraction * (1 - fraction))[:, None, :]
+    return moment - moment.transpose(0, 2, 1) if plan.affine == SPIN else moment
+
+
 def mode_order(dimension: int, degree: int) -> list[Exponents]:
-    """All modes in the order in which a number of them is counted (G20 A.1.2, A.6); 2 means the orthogonalised square."""
+    """All modes in the order in which they are counted (G20 A.1.2, A.6); 2 means the orthogonalised square."""
     corners = sorted(itertools.product((0, 1), repeat=dimension), key=lambda e: (sum(e), [-k for k in e]))
     if degree != 2:
         return corners + sorted(set(itertools.product(range(degree + 1), repeat=dimension)) - set(corners))

@@ -11,7 +11,6 @@ from continua._validation import raises
 from continua.errors import SetupError
 from continua.transfers.plan import GRADIENT, MOMENT, SPIN, Plan, resolve_modes, split
 
-
 Fraction = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -82,7 +81,8 @@ class APIC(Transfer):
 
     blend: Fraction = Field(default=1.0, description="factor on C in every step, below 1 blends with PIC")
     shear_damping: Fraction = Field(
-        default=0.0, description="part of the shear in C removed in every step, 1 = RPIC; spin stays (G20 3.52)"
+        default=0.0,
+        description="part of the shear in C removed in every step, 1 = RPIC; spin stays (G20 3.52)",
     )
     store: Literal["C", "B"] = Field(
         default="C", description="what linear splines keep: C for affine fields, B for angular momentum"
@@ -98,6 +98,8 @@ class APIC(Transfer):
         return True
 
     def plan(self, dimension: int, degree: int) -> Plan:
+        if degree == 1 and self.shear_damping > 0:
+            raise SetupError("APIC cannot damp shear on linear splines; use RPIC, or the quadratic kernel")
         return Plan(
             MOMENT if degree == 1 and self.store == "B" else GRADIENT,
             keep=self.blend,
@@ -112,7 +114,8 @@ class APIC(Transfer):
 class PolyPIC(Transfer):
     """Polynomial particle-in-cell (G20 chapter 2): more velocity modes, less damping, up to a lossless transfer.
 
-    Counted in the order of G20 A.6; 2D with quadratic splines: 1 = PIC, 3 = APIC, 4, 6, 8, 9; 3D: 1, 4, 8, 11, 14, 18, 27.
+    Counted in the order of G20 A.6, with quadratic splines in 2D: 1 = PIC, 3 = APIC, 4, 6, 8, 9; in 3D: 1 = PIC,
+    4 = APIC, 8, 11, 14, 18, 27.
     """
 
     modes: int | list[tuple[int, ...]] | None = Field(
@@ -137,7 +140,13 @@ class PolyPIC(Transfer):
         return Plan(GRADIENT, light=self.light_node, linear=linear, high=high)
 
 
-SCHEMES: dict[str, type[Transfer]] = {"pic": PIC, "flip": FLIP, "rpic": RPIC, "apic": APIC, "polypic": PolyPIC}
+SCHEMES: dict[str, type[Transfer]] = {
+    "pic": PIC,
+    "flip": FLIP,
+    "rpic": RPIC,
+    "apic": APIC,
+    "polypic": PolyPIC,
+}
 
 
 def _by_name(value: object) -> object:
@@ -151,7 +160,9 @@ def _by_name(value: object) -> object:
 _Scheme = Annotated[PIC | FLIP | RPIC | APIC | PolyPIC, Field(discriminator="type")]
 AnyTransfer = Annotated[
     _Scheme,
-    BeforeValidator(_by_name, json_schema_input_type=Literal["pic", "flip", "rpic", "apic", "polypic"] | _Scheme),
+    BeforeValidator(
+        _by_name, json_schema_input_type=Literal["pic", "flip", "rpic", "apic", "polypic"] | _Scheme
+    ),
 ]
 
 
