@@ -271,7 +271,8 @@ class World:
             if isinstance(boundary, Periodic):
                 origin[boundary.axis] = boundary.lower
         plan = self.transfer.plan(self.dimension, self.degree)
-        body.C = kept_gradient(plan, body.C, (body.x - origin) / self.dx)
+        if len(body):
+            body.C = kept_gradient(plan, body.C, (body.x - origin) / self.dx)
 
     def _wrap(self, x: NDArray) -> NDArray:
         """Positions x (N, d) [m] inside the periodic axes, changed in place."""

@@ -288,7 +288,7 @@ def test_restored_run_goes_on_with_the_same_bits(d: int, precision: str) -> None
         for _ in range(20):
             sim.step()
     assert bits(again) == bits(whole)
-    with pytest.raises(SetupError, match="another precision or material"):
+    with pytest.raises(SetupError, match="another precision, material"):
         bar(d, precision, Snow()).load_state(whole.state())
 
 

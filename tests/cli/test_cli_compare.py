@@ -15,7 +15,7 @@ import pytest
 from cli_process import COMMAND, Call, environment
 
 from continua.cli import main
-from continua.comparing import folder_name, split_values, written_out
+from continua.comparing import folder_name, result_of, split_values, variants, written_out
 from continua.errors import SceneError
 from continua.io import RunFolder
 
@@ -109,6 +109,21 @@ def test_schemes_side_by_side(compare: Call, disc: Path, tmp_path: Path) -> None
     assert all((tmp_path / file).stat().st_size > 1000 for file in report["files"])
     record = RunFolder(tmp_path / "o/polypic_6").description
     assert record["scene"]["simulation"]["transfer"]["modes"] == 6
+
+
+def test_momentum_error_counts_gravity_and_obstacles(tiny: Path, tmp_path: Path) -> None:
+    """A disc that lands: nothing is missing, unless gravity is taken to be 1 % stronger than it was."""
+    (variant,) = variants(tiny, "transfer=apic", [], tmp_path / "o")
+    simulation = variant.loaded.scene.build()
+    simulation.run(frames=10, fps=20, output=variant.folder)
+    assert simulation.impulses[0, 1] > 0
+    result = result_of(variant)
+    assert (
+        result.momentum_error is not None and result.momentum_error < 1e-12 and result.angular_error is None
+    )
+    variant.loaded.scene.simulation.gravity = (0.0, -1.01 * 9.81)
+    wrong = result_of(variant).momentum_error
+    assert wrong is not None and wrong > 1e-3
 
 
 def test_finished_runs_are_kept_and_other_settings_refused(compare: Call, disc: Path, tmp_path: Path) -> None:

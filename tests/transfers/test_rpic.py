@@ -151,7 +151,7 @@ def test_rpic_filters_noise(d: int, kernel: str) -> None:
 # ---- blends and damping ----
 
 
-@kernels
+@smooth
 @both
 def test_blending_scales_C_and_damping_its_symmetric_part(d: int, kernel: str) -> None:
     plain, blended, damped = (

@@ -67,7 +67,7 @@ def resolve_modes(modes: int | Sequence[Exponents] | None, dimension: int, degre
         most = len(everything)
         if modes == most or 1 <= modes <= (most if degree == 2 else products):
             return everything[:modes]
-        some = f"1 to {most}" if degree == 2 else f"1 to {products}, or all {most}"
+        some = f"1 to {products}, or all {most}" if degree == 3 else f"1 to {most}"
         raise SetupError(
             f"PolyPIC has no {modes} modes in {dimension}D with splines of degree {degree}; use {some}"
         )
