@@ -11,7 +11,6 @@
 #include "liquid.hpp"
 #include "neo_hookean.hpp"
 #include "oldroyd_b.hpp"
-#include "quadratic_neo_hookean.hpp"
 #include "snow.hpp"
 #include "yield.hpp"
 

@@ -1,45 +1,79 @@
-// Logarithmic neo-Hookean elasticity, defined for J > 0. J15 section 3.1.2 (with F_ij F_ij in the first invariant).
+// Neo-Hookean elasticity, defined for J > 0, with one of two energies of the volume:
+//     Psi = mu/2 (F:F - d) - mu ln J + lam U(J)
+// U = (ln J)^2/2, J15 section 3.1.2 (with F_ij F_ij in the first invariant), or U = (J - 1)^2/2, J15 (4.7)-(4.8).
 #pragma once
 
 #include "model.hpp"
 
 namespace continua {
 
-struct NeoHookean {
+// U, J U' and J (J U')'.
+struct LogarithmicVolume {
     static constexpr std::string_view name = "neo-hookean";
+    template <class V>
+    static V energy(const V&, const V& log_J) {
+        return V(0.5f) * log_J * log_J;
+    }
+    template <class V>
+    static V slope(const V& J) {
+        return log_of(J);
+    }
+    template <class V>
+    static V stiffness(const V&) {
+        return V(1);
+    }
+};
+struct QuadraticVolume {
+    static constexpr std::string_view name = "quadratic-neo-hookean";
+    template <class V>
+    static V energy(const V& J, const V&) {
+        return V(0.5f) * (J - V(1)) * (J - V(1));
+    }
+    template <class V>
+    static V slope(const V& J) {
+        return (J - V(1)) * J;
+    }
+    template <class V>
+    static V stiffness(const V& J) {
+        return (V(2) * J - V(1)) * J;
+    }
+};
+
+template <class Volume>
+struct NeoHookeanModel {
+    static constexpr std::string_view name = Volume::name;
     static constexpr std::array<std::string_view, 2> parameters{"mu", "lam"};
     static constexpr std::array<std::string_view, 0> states{};
 
-    // Psi = mu/2 (F:F - d) - mu ln J + lam/2 (ln J)^2, +inf outside J > 0
     template <class V, int d>
     static V energy(const Mat<V, d>& F, const V* p, const V*) {
         const V J = determinant(F);
         const auto feasible = J > V(0);
-        const V log_J = log_of(select(feasible, J, V(1)));
-        const V psi = V(0.5f) * p[0] * (dot(F, F) - V(d)) + (V(0.5f) * p[1] * log_J - p[0]) * log_J;
+        const V log_J = log_of(V(select(feasible, J, V(1))));
+        const V psi = p[0] * (V(0.5f) * (dot(F, F) - V(d)) - log_J) + p[1] * Volume::energy(J, log_J);
         return select(feasible, psi, infinity<V>());
     }
-    // P = mu F + (lam ln J - mu) F^-T
+    // P = mu F + (lam J U' - mu) F^-T
     template <class V, int d>
     static Mat<V, d> piola(const Mat<V, d>& F, const V* p, const V*) {
         const Mat<V, d> cof = cofactor(F);
         const V J = determinant(F, cof);
         const auto feasible = J > V(0);
-        const V safe_J = select(feasible, J, V(1)), q = (p[1] * log_of(safe_J) - p[0]) / safe_J;
+        const V safe_J = select(feasible, J, V(1)), q = (p[1] * Volume::slope(safe_J) - p[0]) / safe_J;
         Mat<V, d> P;
         for (int k = 0; k < d * d; ++k) P.a[k] = p[0] * F.a[k] + q * cof.a[k];
         return where_feasible(feasible, P);
     }
     template <class V, int d>
     static Principal<V, d> principal(const Vec<V, d>& s, const V* p, const V*) {
-        const V mu = p[0], lam = p[1], q = lam * log_of(V(product_without(s, -1))) - mu;
+        const V mu = p[0], lam = p[1], J = product_without(s, -1), q = lam * Volume::slope(J) - mu;
         Principal<V, d> k;
         for (int i = 0; i < d; ++i) {
             k.g[i] = mu * s[i] + q / s[i];
             k.a(i, i) = k.b(i, i) = V(0);
             for (int j = 0; j < d; ++j) {
                 const V ss = s[i] * s[j];
-                k.h(i, j) = lam / ss;
+                k.h(i, j) = lam * Volume::stiffness(J) / ss;
                 if (j == i) {
                     k.h(i, i) += mu - q / ss;
                 } else {
@@ -55,5 +89,8 @@ struct NeoHookean {
         return p[1] + V(2) * p[0];
     }
 };
+
+using NeoHookean = NeoHookeanModel<LogarithmicVolume>;
+using QuadraticNeoHookean = NeoHookeanModel<QuadraticVolume>;
 
 }  // namespace continua

@@ -11,7 +11,7 @@
 // r > 0 they are those of the incremental potential that an implicit step minimises, still isotropic in F.
 #pragma once
 
-#include "quadratic_neo_hookean.hpp"
+#include "neo_hookean.hpp"
 
 namespace continua {
 

@@ -32,7 +32,7 @@ template <class To, class From>
 inline To bits_of(const From& from) {
     static_assert(sizeof(To) == sizeof(From));
     To to;
-    std::memcpy(&to, &from, sizeof to);
+    std::memcpy((void*)&to, (const void*)&from, sizeof to);
     return to;
 }
 template <class V>

@@ -234,7 +234,7 @@ class Body:
     @F.setter
     def F(self, value: NDArray) -> None:
         value = np.broadcast_to(value, (self.count, self.dimension, self.dimension))
-        self._front.F[:, : self.count] = value.reshape(self.count, -1).T
+        self._front.F[:, : self.count] = value.reshape(self.count, self.dimension**2).T
         self._refresh_stress(slice(0, self.count))
 
     @property
@@ -245,7 +245,7 @@ class Body:
     @C.setter
     def C(self, value: NDArray) -> None:
         value = np.broadcast_to(value, (self.count, self.dimension, self.dimension))
-        self._front.C[:, : self.count] = value.reshape(self.count, -1).T
+        self._front.C[:, : self.count] = value.reshape(self.count, self.dimension**2).T
 
     @property
     def J(self) -> NDArray:
