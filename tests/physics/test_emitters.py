@@ -136,3 +136,18 @@ def test_room_for_more_particles_keeps_the_modes_of_the_others() -> None:
     before = body.arrays.modes[:n].copy()
     body.append(np.zeros((n, 2)), np.zeros((n, 2)), np.zeros((n, 2, 2)), np.ones(n))
     assert np.array_equal(body.arrays.modes[:n], before) and not body.arrays.modes[n:].any()
+
+
+def test_jittered_streams_carry_as_much_but_not_on_a_lattice() -> None:
+    regular, jittered = (stream(3, 0.3, sampling=sampling)[1] for sampling in ("regular", "jittered"))
+    assert len(jittered) == len(regular) > 1000
+    spread = [np.std((body.x[:, 1] / (H / 2)) % 1.0) for body in (regular, jittered)]
+    assert (
+        spread[0] < 1e-6 and abs(spread[1] - 12**-0.5) < 0.02
+    )  # one place in the cell, and all places alike
+    moved = np.abs(jittered.x[np.argsort(jittered.ids)] - regular.x[np.argsort(regular.ids)])
+    assert moved.max() <= H / 4 + 1e-9
+    correlation = np.corrcoef((jittered.x / (H / 2) % 1.0).T) - np.eye(3)
+    assert np.abs(correlation).max() < 0.1
+    again = stream(3, 0.3, sampling="jittered")[1]
+    assert np.array_equal(again.x, jittered.x)

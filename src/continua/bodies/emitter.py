@@ -36,6 +36,11 @@ class Emitter:
     particles_per_cell: int | None = Field(
         default=None, kw_only=True, gt=0, description="left out: 4 in 2D, 8 in 3D"
     )
+    sampling: Literal["regular", "jittered"] = Field(
+        default="regular",
+        kw_only=True,
+        description="particles on the lattice, or anywhere in their cells of it",
+    )
     type: Literal["emitter"] = Field(default="emitter", kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
@@ -64,5 +69,20 @@ class Emitter:
         axes = [np.arange(a, b + 1) for a, b in zip(first, last, strict=True)]
         index = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, self.dimension)
         x = (index + 0.5) * spacing + shift
-        x = x[self.shape.contains(x)]
-        return x[~self.shape.contains(x - velocity * (t1 - t0))]
+        entered = self.shape.contains(x)
+        entered[entered] = ~self.shape.contains(x[entered] - velocity * (t1 - t0))
+        x, index = x[entered], index[entered]
+        return x if self.sampling == "regular" else x + (_scatter(index) - 0.5) * spacing
+
+
+def _scatter(index: NDArray[np.int64]) -> Array:
+    """Numbers in [0, 1), (N, d), that depend on the lattice points (N, d) alone, so that a resumed run repeats them."""
+    mixed = np.zeros(len(index), np.uint64)
+    columns = []
+    for axis in range(2 * index.shape[1]):  # once around to mix all axes, once more to draw
+        mixed = (mixed ^ index[:, axis % index.shape[1]].astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(29)
+        mixed *= np.uint64(0xBF58476D1CE4E5B9)
+        mixed ^= mixed >> np.uint64(32)
+        columns.append((mixed >> np.uint64(11)) * 2.0**-53)
+    return np.stack(columns[index.shape[1] :], axis=1)
