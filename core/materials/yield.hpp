@@ -6,6 +6,12 @@
 
 namespace continua {
 
+// How far rounding alone may carry a logarithmic strain beyond its limit: what has been projected is not projected again.
+template <class V>
+inline V rounding(const V& strain) {
+    return V(16 * std::numeric_limits<Scalar<V>>::epsilon()) * max(V(1), strain);
+}
+
 // |dev tau| <= yield + hardening * plastic_strain; keeps the volume. W20 (3.7) with the mean over d.
 struct VonMisesYield {
     static constexpr std::string_view name = "von-mises";
@@ -16,9 +22,7 @@ struct VonMisesYield {
     static auto project(Vec<V, d>& e, const V&, const V* p, V* z) {
         const Deviator<V, d> dev(e);
         const V two_mu = V(2) * p[0], over = two_mu * dev.norm - (p[2] + p[3] * z[0]);
-        // The largest relative error of a projected deviator is a few ulp; do not project those again.
-        const V slack = V(8 * std::numeric_limits<Scalar<V>>::epsilon()) * two_mu;
-        const auto yields = over > slack * dev.norm;
+        const auto yields = over > rounding(dev.norm) * two_mu;
         const V cut = select(yields, V(over / (two_mu + p[3])), V(0)), keep = dev.shortened(cut);
         for (int i = 0; i < d; ++i) e[i] = select(yields, V(dev.mean + keep * dev.q[i]), e[i]);
         z[0] += cut;
@@ -36,7 +40,7 @@ struct RankineYield {
     template <class V, int d>
     static auto project(Vec<V, d>& e, const V&, const V* p, V* z) {
         const V two_mu = V(2) * p[0], lam = p[1], strength = p[2];
-        const V slack = V(16 * std::numeric_limits<Scalar<V>>::epsilon()) * (two_mu + V(d) * lam) * abs(e[0]);
+        const V slack = rounding(V(abs(e[0]))) * (two_mu + V(d) * lam);
         const auto yields = lam * Hencky::sum(e) + two_mu * e[0] > strength + slack;
         if (!any(yields)) return yields;
         Vec<V, d> best = e;
@@ -65,15 +69,13 @@ struct DruckerPragerYield {
 
     template <class V, int d>
     static auto project(Vec<V, d>& e, const V&, const V* p, V* z) {
-        using T = Scalar<V>;
-        const V two_mu = V(2) * p[0], lam = p[1];
+        const V two_mu = V(2) * p[0], lam = p[1], steepness = (V(d) * lam + two_mu) / two_mu * p[2];
         const Deviator<V, d> dev(e);
         const V tip = V(d) * p[3] / (V(d) * lam + two_mu);  // volume strain there
         const V gained = z[1], volume = V(d) * dev.mean + gained, beyond = volume - tip;
         const auto apart = beyond > V(0);
-        const V excess = dev.norm + (V(d) * lam + two_mu) / two_mu * p[2] * beyond;
-        const V slack = V(16 * std::numeric_limits<T>::epsilon()) * dev.norm;
-        const auto slides = !apart && excess > slack;
+        const V excess = dev.norm + steepness * beyond;
+        const auto slides = !apart && excess > rounding(dev.norm) * (V(1) + steepness);
         const auto moved = apart || slides || gained != V(0);
         if (!any(moved)) return moved;
         const V mean = select(apart, tip, volume) / V(d);
