@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 
 from continua.bodies.force import pushed
 from continua.bodies.points import Body
-from continua.contact.boundaries import Periodic
 from continua.errors import SetupError
-from continua.grid.blocks import Lattice
 from continua.instability import runaway, unstable
 from continua.integrators import StepResult, SymplecticEuler
 from continua.summary import Progress, Summary, summarise
@@ -58,13 +56,8 @@ class Simulation(World):
     def integrator(self) -> SymplecticEuler:
         """The time integrator and its grid, made at the first step."""
         if self._integrator is None:
-            origin, period = np.zeros(self.dimension), np.zeros(self.dimension, np.int32)
-            for boundary in self.boundaries:
-                if isinstance(boundary, Periodic):
-                    origin[boundary.axis] = boundary.lower
-                    period[boundary.axis] = self._period(boundary)
             self._integrator = SymplecticEuler(
-                Lattice(self.dx, origin, period),
+                self.lattice(),
                 self.degree,
                 self.transfer,
                 mls=self.stress_transfer == "mls",
@@ -164,7 +157,7 @@ class Simulation(World):
             raise SetupError(
                 f"the stored state has {len(stored)} bodies but this simulation has {len(self.bodies)}"
             )
-        assert self.integrator is not None  # fits the bodies to the grid, which the stored ones are already
+        _ = self.integrator  # made now, it fits the bodies to the grid; the stored ones fit already
         self.time, steps, self.dt, first = (float(v) for v in state["clock"])
         self.steps = int(steps)
         self._first_dt = None if np.isnan(first) else first

@@ -19,7 +19,7 @@ from continua.contact.colliders import Collider
 from continua.errors import SetupError
 from continua.geometry.base import Shape
 from continua.geometry.sampling import sample
-from continua.grid.blocks import SIDE
+from continua.grid.blocks import SIDE, Lattice
 from continua.materials.base import Material
 from continua.transfers import Transfer, as_transfer, kept_gradient
 
@@ -263,16 +263,21 @@ class World:
         self.emitters.append((emitter, body, self._spacing(emitter.particles_per_cell)))
         return body
 
-    def _place(self, body: Body) -> None:
-        """Fit a new body to the grid: periodic axes, and what the transfer keeps of its velocity gradient."""
-        self._wrap(body.x)
-        origin = np.zeros(self.dimension)
+    def lattice(self) -> Lattice:
+        """Where the nodes of the grid are: multiples of dx, from the lower end on periodic axes."""
+        origin, period = np.zeros(self.dimension), np.zeros(self.dimension, np.int32)
         for boundary in self.boundaries:
             if isinstance(boundary, Periodic):
                 origin[boundary.axis] = boundary.lower
+                period[boundary.axis] = self._period(boundary)
+        return Lattice(self.dx, origin, period)
+
+    def _place(self, body: Body) -> None:
+        """Fit a new body to the grid: periodic axes, and what the transfer keeps of its velocity gradient."""
+        self._wrap(body.x)
         plan = self.transfer.plan(self.dimension, self.degree)
         if len(body):
-            body.C = kept_gradient(plan, body.C, (body.x - origin) / self.dx)
+            body.C = kept_gradient(plan, body.C, (body.x - self.lattice().origin) / self.dx)
 
     def _wrap(self, x: NDArray) -> NDArray:
         """Positions x (N, d) [m] inside the periodic axes, changed in place."""

@@ -29,14 +29,20 @@ class Isotropic(NativeMaterial):
         return lam + 2 * mu
 
 
-@raises(MaterialError)
 @dataclass(config=CONFIG)
-class FixedCorotated(Isotropic):
-    """Fixed corotated elasticity (J15 section 3.1.3): robust for every deformation, also inverted."""
+class _Elastic(Isotropic):
+    """The parameters of all hyperelastic solids."""
 
     E: Positive = Field(default=1e5, description="Young's modulus [Pa]")
     nu: PoissonRatio = Field(default=0.3, description="Poisson's ratio, below 0.5")
     density: Positive = Field(default=1000.0, description="mass per undeformed volume [kg/m^3]")
+
+
+@raises(MaterialError)
+@dataclass(config=CONFIG)
+class FixedCorotated(_Elastic):
+    """Fixed corotated elasticity (J15 section 3.1.3): robust for every deformation, also inverted."""
+
     type: Literal["fixed-corotated"] = Field(default="fixed-corotated", kw_only=True, repr=False)
     model: ClassVar[str] = "fixed-corotated"
 
@@ -48,12 +54,9 @@ class FixedCorotated(Isotropic):
 
 @raises(MaterialError)
 @dataclass(config=CONFIG)
-class NeoHookean(Isotropic):
+class NeoHookean(_Elastic):
     """Neo-Hookean elasticity with a logarithmic volume term (J15 section 3.1.2); needs det F > 0."""
 
-    E: Positive = Field(default=1e5, description="Young's modulus [Pa]")
-    nu: PoissonRatio = Field(default=0.3, description="Poisson's ratio, below 0.5")
-    density: Positive = Field(default=1000.0, description="mass per undeformed volume [kg/m^3]")
     type: Literal["neo-hookean"] = Field(default="neo-hookean", kw_only=True, repr=False)
     model: ClassVar[str] = "neo-hookean"
 
@@ -65,38 +68,29 @@ class NeoHookean(Isotropic):
 
 @raises(MaterialError)
 @dataclass(config=CONFIG)
-class QuadraticNeoHookean(Isotropic):
+class QuadraticNeoHookean(_Elastic):
     """Neo-Hookean elasticity with a quadratic volume term (J15 (4.7)), as in `OldroydB`; needs det F > 0."""
 
-    E: Positive = Field(default=1e5, description="Young's modulus [Pa]")
-    nu: PoissonRatio = Field(default=0.3, description="Poisson's ratio, below 0.5")
-    density: Positive = Field(default=1000.0, description="mass per undeformed volume [kg/m^3]")
     type: Literal["quadratic-neo-hookean"] = Field(default="quadratic-neo-hookean", kw_only=True, repr=False)
     model: ClassVar[str] = "quadratic-neo-hookean"
 
 
 @raises(MaterialError)
 @dataclass(config=CONFIG)
-class DeviatoricCorotated(Isotropic):
+class DeviatoricCorotated(_Elastic):
     """Fixed corotated elasticity of the change of shape, with the volume apart (J15 (6.7)); needs det F > 0."""
 
-    E: Positive = Field(default=1e5, description="Young's modulus [Pa]")
-    nu: PoissonRatio = Field(default=0.3, description="Poisson's ratio, below 0.5")
-    density: Positive = Field(default=1000.0, description="mass per undeformed volume [kg/m^3]")
     type: Literal["deviatoric-corotated"] = Field(default="deviatoric-corotated", kw_only=True, repr=False)
     model: ClassVar[str] = "deviatoric-corotated"
 
 
 @raises(MaterialError)
 @dataclass(config=CONFIG)
-class Hencky(Isotropic):
+class Hencky(_Elastic):
     """Quadratic energy of the logarithmic strain (W20 section 3.3.1), on which the plastic models are built.
 
     It softens in extension: the nominal stress of a bar peaks when it is stretched 2.7 times. Needs det F > 0.
     """
 
-    E: Positive = Field(default=1e5, description="Young's modulus [Pa]")
-    nu: PoissonRatio = Field(default=0.3, description="Poisson's ratio, below 0.5")
-    density: Positive = Field(default=1000.0, description="mass per undeformed volume [kg/m^3]")
     type: Literal["hencky"] = Field(default="hencky", kw_only=True, repr=False)
     model: ClassVar[str] = "hencky"
