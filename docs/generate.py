@@ -33,7 +33,8 @@ TABLES = [
     (
         "Gradients",
         ("body", 0, "vary", "E"),
-        '`vary` of bodies: for every key of the material one such table (`type = "gradient"` may be left out):',
+        "`vary` of bodies, for every key of the material, and `fields` of bodies and emitters, in place of a number; "
+        'one such table (`type = "gradient"` may be left out):',
     ),
     ("Regions", ("body", 0, "regions", 0), "`regions` of bodies: a list of such tables:"),
     (
@@ -45,6 +46,7 @@ TABLES = [
     ("Motions", ("collider", 0, "motion"), "`motion` of colliders; one of these tables:"),
     ("`[[boundary]]`", ("boundary", 0), "Every boundary is one of these kinds:"),
     ("`[[emitter]]`", ("emitter", 0), ""),
+    ("`[[drain]]`", ("drain", 0), ""),
     ("`[run]`", ("run",), ""),
     ("`[render]`", ("render",), ""),
     ("`[render.camera]`", ("render", "camera"), ""),

@@ -14,7 +14,7 @@ LEVELS = [
     {"geometry"},
     {"materials", "transfers", "grid"},
     {"bodies", "contact"},
-    {"integrators", "io", "summary", "timestep"},
+    {"flow", "integrators", "io", "summary", "timestep"},
     {"world", "simulation", "running", "diagnostics", "instability", "pointtest", "testing"},
     {"scene", "render", "benchmark", "validation", "comparing"},
     {"gallery"},

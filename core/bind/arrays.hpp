@@ -172,5 +172,10 @@ void bind_grid(nb::module_& m);
 void bind_transfer(nb::module_& m);
 void bind_contact(nb::module_& m);
 void bind_geometry(nb::module_& m);
+void bind_faces(nb::module_& m);
+void bind_flow(nb::module_& m);
+void bind_pressure(nb::module_& m);
+void bind_solids(nb::module_& m);
+void bind_viscosity(nb::module_& m);
 
 }  // namespace continua

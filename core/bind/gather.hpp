@@ -28,39 +28,27 @@ nb::dict gather_arrays(nb::handle particles_, nb::handle out_, nb::handle parame
             const T* velocity = checked<T>(velocity_, "velocity", {node_blocks, kBlockNodes<d>, 4});
             const T* change =
                 change_.is_none() ? nullptr : checked<T>(change_, "change", {node_blocks, kBlockNodes<d>, 4});
-            const int32_t* reach = checked<int32_t>(reach_, "reach", {blocks.count, kCorners<d>});
-            for (int64_t i = 0; i < blocks.count * kCorners<d>; ++i)
-                if (reach[i] < 0 || reach[i] >= node_blocks)
-                    throw std::invalid_argument("reach: refers to a grid block that does not exist");
+            const int32_t* reach = checked_reach<d>(reach_, blocks.count, node_blocks);
             const TransferPlan plan = plan_of(plan_, d, degree);
             check_modes<T, d>(in, plan, "particles");
             check_modes<T, d>(out, plan, "out");
             GatherOptions<T> options{T(dt), plan.affine, T(plan.flip), T(plan.keep), T(plan.shear_damping), {}, plan.moving_map,
-                                     plan.high, T(plan.light), !mls, exponential, {}, {}};
+                                     plan.high, T(plan.light), !mls, exponential, true, {}, {}};
             std::copy(plan.linear, plan.linear + 3, options.linear);
-            for (int a = 0; a < d; ++a) {
-                options.wrap_lower[a] = lattice.origin[a];
-                options.wrap_length[a] = T(kSide * lattice.period[a]) * lattice.dx;
-            }
+            set_wrap(lattice, options);
             with_degree(degree, [&]<int g>() {
                 nb::gil_scoped_release release;
                 const BatchFunctions<T, d>* m = native ? &material : nullptr;
                 with_set<g>(smallest_set(options.high, g, !mls), [&]<ModeSet set>() {
-                    report = gather<T, d, g, set>(in, out, parameters, m, lattice, blocks, reach, velocity, change, options);
+                    report = gather<Stencils<T, d, g>, set>(in, out, parameters, m, lattice, blocks, reach, {velocity, change, nullptr},
+                                                            options);
                 });
             });
         } else {
             throw std::invalid_argument("velocity: number type differs from that of the particles");
         }
     });
-    nb::dict result;
-    result["max_speed"] = std::sqrt(report.max_speed2);
-    result["max_wave_speed"] = std::sqrt(report.max_wave_speed2);
-    result["max_viscosity"] = report.max_viscosity;
-    result["max_strain"] = std::sqrt(report.max_strain2);
-    result["halvings"] = report.halvings;
-    result["bad"] = report.bad;
-    return result;
+    return report_dict(report);
 }
 
 }  // namespace continua

@@ -1,3 +1,4 @@
+#include "../grid/halo.hpp"
 #include "arrays.hpp"
 
 namespace continua {
@@ -78,14 +79,29 @@ nb::object node_coordinates(nb::object keys, int dimension) {
     return owned_array(std::move(out), {size_t(n), nodes, size_t(dimension)});
 }
 
+// (blocks, 3^d), see neighbour_table.
+nb::object neighbour_blocks(nb::object keys, nb::object lattice_, int dimension) {
+    const int64_t n = length(keys, "keys");
+    const uint64_t* k = checked<uint64_t>(keys, "keys", {n});
+    if (dimension != 2 && dimension != 3) throw std::invalid_argument("dimension: must be 2 or 3");
+    const size_t around = dimension == 2 ? kNeighbours<2> : kNeighbours<3>;
+    std::vector<int32_t> table(size_t(n) * around);
+    if (dimension == 2)
+        neighbour_table<double, 2>(k, n, lattice_of<double, 2>(lattice_), table.data());
+    else
+        neighbour_table<double, 3>(k, n, lattice_of<double, 3>(lattice_), table.data());
+    return owned_array(std::move(table), {size_t(n), around});
+}
+
 template <class T, int d>
 T* nodes_of(nb::handle object, int64_t blocks, const char* name = "nodes") {
     return checked<T>(object, name, {blocks, kBlockNodes<d>, 4});
 }
 
-void collect(nb::object tiles, nb::object sources, int dimension, int degree, bool accumulate, nb::object nodes) {
+// overlap: nodes that tiles reach beyond their block, the degree of the splines or one more on faces.
+void collect(nb::object tiles, nb::object sources, int dimension, int overlap, bool accumulate, nb::object nodes) {
     dispatch(nodes, "nodes", dimension, [&]<class T, int d>() {
-        with_degree(degree, [&]<int g>() {
+        auto add = [&]<int g>() {
             const int64_t blocks = length(nodes, "nodes"), count = length(tiles, "tiles");
             const T* t = checked<T>(tiles, "tiles", {count, kTileNodes<d, g>, 4});
             const int32_t* s = checked<int32_t>(sources, "sources", {blocks, kCorners<d>});
@@ -94,7 +110,11 @@ void collect(nb::object tiles, nb::object sources, int dimension, int degree, bo
             T* n = nodes_of<T, d>(nodes, blocks);
             nb::gil_scoped_release release;
             collect_tiles<T, d, g>(t, s, blocks, accumulate, n);
-        });
+        };
+        if (overlap == kSide)
+            add.template operator()<kSide>();
+        else
+            with_degree(overlap, add);
     });
 }
 
@@ -115,8 +135,9 @@ void bind_grid(nb::module_& m) {
           nb::arg("degree"), nb::arg("by_cell"), nb::arg("order"), nb::arg("slots"));
     m.def("grid_blocks", &grid_blocks, nb::arg("particle_keys"), nb::arg("lattice"), nb::arg("dimension"));
     m.def("link_blocks", &link, nb::arg("particle_keys"), nb::arg("node_keys"), nb::arg("lattice"), nb::arg("dimension"));
+    m.def("neighbour_blocks", &neighbour_blocks, nb::arg("keys"), nb::arg("lattice"), nb::arg("dimension"));
     m.def("node_coordinates", &node_coordinates, nb::arg("keys"), nb::arg("dimension"));
-    m.def("collect_tiles", &collect, nb::arg("tiles"), nb::arg("sources"), nb::arg("dimension"), nb::arg("degree"),
+    m.def("collect_tiles", &collect, nb::arg("tiles"), nb::arg("sources"), nb::arg("dimension"), nb::arg("overlap"),
           nb::arg("accumulate"), nb::arg("nodes"));
     m.def("momentum_to_velocity", &to_velocity, nb::arg("nodes"), nb::arg("dimension"), nb::arg("increment"));
     m.def("tile_nodes", [](int dimension, int degree) {

@@ -32,4 +32,9 @@ NB_MODULE(_core, m) {
     continua::bind_transfer(m);
     continua::bind_contact(m);
     continua::bind_geometry(m);
+    continua::bind_faces(m);
+    continua::bind_flow(m);
+    continua::bind_pressure(m);
+    continua::bind_solids(m);
+    continua::bind_viscosity(m);
 }

@@ -5,8 +5,6 @@
 namespace continua {
 namespace {
 
-bool is_single(nb::handle array) { return as_array(array, "particles.x").dtype() == nb::dtype<float>(); }
-
 // Norms sum w s_e^2 of the one-dimensional modes of a particle, f its distance from the first node in cells.
 template <int degree>
 void mode_norms(double f, double* norm) {
@@ -23,39 +21,39 @@ void mode_norms(double f, double* norm) {
 
 // The velocity modes of one particle beyond its velocity. J15 (5.11), G20 (2.13)
 template <class T, int d, int degree>
-AffinePart affine_part(const Particles<T>& P, const Lattice<T, d>& lattice, const TransferPlan& plan, int64_t i) {
+AffinePart affine_part(const Particles<T>& P, const Lattice<T, d>& lattice, const TransferPlan& plan, bool staggered,
+                       int64_t i) {
     AffinePart part;
     if (plan.affine == Affine::none) return part;
     const double dx = lattice.dx;
-    double norm[d][degree + 1];
-    for (int a = 0; a < d; ++a) {
-        const double q = (double(P.x[a * P.stride + i]) - lattice.origin[a]) / dx;
-        mode_norms<degree>(q - std::floor(q - BSpline<degree>::shift), norm[a]);
-    }
+    double norm[d][d][degree + 1];  // of a component, along an axis
     for (int a = 0; a < d; ++a)
         for (int b = 0; b < d; ++b) {
-            const double D = dx * dx * norm[b][1], other = dx * dx * norm[a][1], kept = P.C[(a * d + b) * P.stride + i];
+            const double q = (double(P.x[b * P.stride + i]) - lattice.origin[b]) / dx - (staggered && a != b ? 0.5 : 0.0);
+            mode_norms<degree>(q - std::floor(q - BSpline<degree>::shift), norm[a][b]);
+        }
+    for (int a = 0; a < d; ++a)
+        for (int b = 0; b < d; ++b) {
+            const double D = dx * dx * norm[a][b][1], other = dx * dx * norm[b][a][1], kept = P.C[(a * d + b) * P.stride + i];
             double c = kept;
             if (plan.affine == Affine::moment) c = D > 0 ? kept * dx * dx / D : 0;
             if (plan.affine == Affine::spin) c = D + other > 0 ? kept * dx * dx / (D + other) : 0;
             part.B[a][b] = c * D;
             part.speed2 += c * c * D;
         }
-    for (int h = 0; h < plan.high.count; ++h) {
-        double n = 1, c2 = 0;
+    for (int h = 0; h < plan.high.count; ++h)
         for (int a = 0; a < d; ++a) {
             const double c = P.modes[(i * plan.high.count + h) * 4 + a];
-            c2 += c * c;
-            n *= norm[a][plan.high.exponent[h][a + 3 - d]];
+            double n = 1;
+            for (int b = 0; b < d; ++b) n *= norm[a][b][plan.high.exponent[h][b + 3 - d]];
+            part.speed2 += n * c * c;
         }
-        part.speed2 += n * c2;
-    }
     return part;
 }
 
 // elastic: energy per particle (n,), already times volume, or None.
 nb::dict particle_sums(nb::object particles_, nb::object lattice_, nb::object plan_, int dimension, int degree,
-                       nb::object elastic) {
+                       nb::object elastic, bool staggered) {
     ParticleSums sums;
     dispatch(particles_.attr("x"), "particles.x", dimension, [&]<class T, int d>() {
         const Particles<T> P = particles_of<T, d>(particles_, "particles");
@@ -64,7 +62,7 @@ nb::dict particle_sums(nb::object particles_, nb::object lattice_, nb::object pl
         check_modes<T, d>(P, plan, "particles");
         const double* psi = elastic.is_none() ? nullptr : checked<double>(elastic, "elastic", {P.count});
         with_degree(degree, [&]<int g>() {
-            sums = sum_particles<T, d>(P, [&](int64_t i) { return affine_part<T, d, g>(P, lattice, plan, i); },
+            sums = sum_particles<T, d>(P, [&](int64_t i) { return affine_part<T, d, g>(P, lattice, plan, staggered, i); },
                                        [&](int64_t i) { return psi ? psi[i] : 0.0; });
         });
     });
@@ -124,7 +122,7 @@ void bind_transfer(nb::module_& m) {
         [](nb::object particles, nb::object parameters, const std::string& material, nb::object lattice,
            nb::object order, nb::object plan, int dimension, int degree, bool gradient, double dt, bool momentum,
            bool stress, nb::object tiles) {
-            auto* call = is_single(particles.attr("x")) ? &scatter_arrays<float> : &scatter_arrays<double>;
+            auto* call = is_single(particles) ? &scatter_arrays<float> : &scatter_arrays<double>;
             call(particles, parameters, material, lattice, order, plan, dimension, degree, gradient, dt, momentum, stress,
                  tiles);
         },
@@ -136,7 +134,7 @@ void bind_transfer(nb::module_& m) {
         [](nb::object particles, nb::object out, nb::object parameters, const std::string& material, nb::object lattice,
            nb::object order, nb::object plan, nb::object reach, nb::object velocity, nb::object change, int dimension,
            int degree, bool mls, double dt, bool exponential) {
-            auto* call = is_single(particles.attr("x")) ? &gather_arrays<float> : &gather_arrays<double>;
+            auto* call = is_single(particles) ? &gather_arrays<float> : &gather_arrays<double>;
             return call(particles, out, parameters, material, lattice, order, plan, reach, velocity, change, dimension,
                         degree, mls, dt, exponential);
         },
@@ -144,7 +142,7 @@ void bind_transfer(nb::module_& m) {
         nb::arg("order"), nb::arg("plan"), nb::arg("reach"), nb::arg("velocity"), nb::arg("change").none(),
         nb::arg("dimension"), nb::arg("degree"), nb::arg("mls"), nb::arg("dt"), nb::arg("exponential"));
     m.def("particle_sums", &particle_sums, nb::arg("particles"), nb::arg("lattice"), nb::arg("plan"),
-          nb::arg("dimension"), nb::arg("degree"), nb::arg("elastic").none());
+          nb::arg("dimension"), nb::arg("degree"), nb::arg("elastic").none(), nb::arg("staggered"));
 }
 
 }  // namespace continua

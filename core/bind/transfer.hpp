@@ -1,10 +1,14 @@
 // Transfer kernels, one translation unit per precision and direction so that they compile side by side.
 #pragma once
 
-#include "../transfer/modes.hpp"
+#include "../transfer/gather.hpp"
 #include "arrays.hpp"
 
 namespace continua {
+
+inline bool is_single(nb::handle particles) {
+    return as_array(particles.attr("x"), "particles.x").dtype() == nb::dtype<float>();
+}
 
 template <class T>
 void scatter_arrays(nb::handle particles, nb::handle parameters, const std::string& material, nb::handle lattice,
@@ -31,6 +35,35 @@ template <class T, int d>
 inline void check_modes(const Particles<T>& particles, const TransferPlan& plan, const std::string& name) {
     if (particles.mode_count != plan.high.count)
         throw std::invalid_argument(name + ".modes: expected one column for every mode in plan.high");
+}
+
+// reach (particle blocks, 2^d): all of them blocks of the grid.
+template <int d>
+inline const int32_t* checked_reach(nb::handle object, int64_t particle_blocks, int64_t node_blocks) {
+    const int32_t* reach = checked<int32_t>(object, "reach", {particle_blocks, kCorners<d>});
+    for (int64_t i = 0; i < particle_blocks * kCorners<d>; ++i)
+        if (reach[i] < 0 || reach[i] >= node_blocks)
+            throw std::invalid_argument("reach: refers to a grid block that does not exist");
+    return reach;
+}
+
+template <class T, int d>
+inline void set_wrap(const Lattice<T, d>& lattice, GatherOptions<T>& options) {
+    for (int a = 0; a < d; ++a) {
+        options.wrap_lower[a] = lattice.origin[a];
+        options.wrap_length[a] = T(kSide * lattice.period[a]) * lattice.dx;
+    }
+}
+
+inline nb::dict report_dict(const GatherReport& report) {
+    nb::dict result;
+    result["max_speed"] = std::sqrt(report.max_speed2);
+    result["max_wave_speed"] = std::sqrt(report.max_wave_speed2);
+    result["max_viscosity"] = report.max_viscosity;
+    result["max_strain"] = std::sqrt(report.max_strain2);
+    result["halvings"] = report.halvings;
+    result["bad"] = report.bad;
+    return result;
 }
 
 // The smallest set of modes that carries the force (or velocity gradient) in the given form and all modes of the plan.

@@ -22,6 +22,7 @@ struct GatherOptions {
     T light;                          // nodes lighter than this fraction of the particle switch off differences
     bool gradient;                    // L is the true gradient of the grid velocity; else C
     bool exponential;                 // F update by exp(dt L)
+    bool deform;                      // F follows; else it stays as it is in both sets of arrays
     T wrap_lower[3], wrap_length[3];  // periodic axes, length 0 = none
 };
 
@@ -53,16 +54,18 @@ inline void put_back(const T* from, int count, int components, int64_t stride, T
 }
 
 // One batch of particles, component-major: read, moved by the grid, written.
-template <class T, int d, int degree, ModeSet set>
+template <class Stencil, ModeSet set>
 struct GatherBatch {
+    using T = typename Stencil::Scalar;
     using V = Lanes<T>;
+    static constexpr int d = Stencil::dimension, degree = Stencil::degree;
     using M = Modes<set, d, degree>;
     using Record = ModeRecord<T, M::count>;
     static constexpr bool kGradient = set >= ModeSet::gradient && degree > 1;
-    alignas(64) T x[d * kBatch], v[d * kBatch], C[d * d * kBatch], F[d * d * kBatch];
+    alignas(64) T x[d * kBatch], v[d * kBatch], C[d * d * kBatch], F[d * d * kBatch] = {};
     alignas(64) T mass[kBatch], volume[kBatch], p[kMaxParameters * kBatch], z[kMaxStates * kBatch];
-    // grid velocity and its change, sums of linear modes and differences [axis][component]
-    alignas(64) T u[d * kBatch], change[d * kBatch], linear[d][d * kBatch], difference[d][d * kBatch];
+    // grid velocity, its change and a displacement, sums of linear modes and differences [axis][component]
+    alignas(64) T u[d * kBatch], change[d * kBatch], shift[d * kBatch] = {}, linear[d][d * kBatch], difference[d][d * kBatch];
     alignas(64) T grad_v[d * d * kBatch], tau[BatchFunctions<T, d>::kSym * kBatch];
     alignas(64) int32_t ids[kBatch];
     Record records[kBatch] = {};
@@ -70,9 +73,9 @@ struct GatherBatch {
     V speed2_max = V(0), strain2_max = V(0), wave2_max = V(0), viscosity_max = V(0);
     int halvings = 0;
 
-    void fetch(const BatchIndices& batch, const Particles<T>& in, bool flip) {
+    void fetch(const BatchIndices& batch, const Particles<T>& in, bool flip, bool deform) {
         batch.fetch(in.x, in.stride, d, x);
-        batch.fetch(in.F, in.stride, d * d, F);
+        if (deform) batch.fetch(in.F, in.stride, d * d, F);
         batch.fetch(in.mass, mass);
         batch.fetch(in.volume, volume);
         batch.fetch(in.ids, ids);
@@ -81,17 +84,19 @@ struct GatherBatch {
     }
 
     // Sums over the nodes of every particle, turned component-major. Padding repeats the last particle.
-    void sum_nodes(const Stencils<T, d, degree>& stencils, int count, const T* tile, const T* change_tile,
+    void sum_nodes(const Stencil& stencils, int count, const T* tile, const T* change_tile, const T* shift_tile,
                    bool need_lightest) {
         constexpr int stride = sizeof(Record) / sizeof(T);
         auto pad = [&] {
             for (int j = count; j < kBatch; ++j) records[j] = records[count - 1];
         };
-        if (change_tile) {
-            stencils.for_packs(count, [&]<int G>(int j) { gather_pack<G, ModeSet::value>(change_tile, stencils, j, records); });
+        auto value_of = [&](const T* of, T* out) {
+            stencils.for_packs(count, [&]<int G>(int j) { gather_pack<G, ModeSet::value>(of, stencils, j, records); });
             pad();
-            from_records<T, d>(records->c[0], stride, change);
-        }
+            from_records<T, d>(records->c[0], stride, out);
+        };
+        if (change_tile) value_of(change_tile, change);
+        if (shift_tile) value_of(shift_tile, shift);
         if (need_lightest)
             stencils.for_packs(count, [&]<int G>(int j) { gather_pack<G, set, true>(tile, stencils, j, records, smallest); });
         else
@@ -105,24 +110,25 @@ struct GatherBatch {
     }
 
     // New x, v, C and trial F. Returns false when something is not finite.
-    bool advance(const Stencils<T, d, degree>& stencils, const Lattice<T, d>& lattice, const GatherOptions<T>& options,
-                 bool flip) {
+    bool advance(const Stencil& stencils, const Lattice<T, d>& lattice, const GatherOptions<T>& options, bool flip) {
         const V dt = V(options.dt), inv_dx = V(lattice.inv_dx);
         const V share = V(T(degree == 1 ? 1.0 : BSpline<degree>::share)) * inv_dx;
         V finite = V(0);
         for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
             Mat<V, d> c, grad, f;
-            for (int a = 0; a < d; ++a) {
-                const V kappa = load<V>(stencils.kappa[a] + lane) * inv_dx;
+            for (int a = 0; a < d; ++a)
                 for (int i = 0; i < d; ++i) {
                     c(i, a) = grad(i, a) = share * load<V>(linear[a] + i * kBatch + lane);
                     if constexpr (kGradient)
-                        if (options.gradient) grad(i, a) += kappa * load<V>(difference[a] + i * kBatch + lane);
+                        if (options.gradient)
+                            grad(i, a) += load<V>(stencils.kappa_of(a, i) + lane) * inv_dx *
+                                          load<V>(difference[a] + i * kBatch + lane);
                     f(i, a) = load<V>(F + (i * d + a) * kBatch + lane);
                 }
-            }
-            for (int k = 0; k < d * d; ++k) store(grad.a[k], grad_v + k * kBatch + lane);
             if (options.affine != Affine::none) keep_affine(stencils, options, lane, c);
+            finite += move(lane, dt, options, flip);
+            if (!options.deform) continue;
+            for (int k = 0; k < d * d; ++k) store(grad.a[k], grad_v + k * kBatch + lane);
             const Mat<V, d> step = dt * grad;
             strain2_max = max(strain2_max, V(dot(step, step)));
             f = (options.exponential ? exponential(step) : safe_map_lanes(step, halvings)) * f;
@@ -130,13 +136,12 @@ struct GatherBatch {
                 store(f.a[k], F + k * kBatch + lane);
                 finite += V(0) * f.a[k];
             }
-            finite += move(lane, dt, options, flip);
         }
         return all(finite == V(0));
     }
 
     // What the particle takes along of the velocity gradient: C, blended and damped.
-    void keep_affine(const Stencils<T, d, degree>& stencils, const GatherOptions<T>& options, int lane, Mat<V, d> c) {
+    void keep_affine(const Stencil& stencils, const GatherOptions<T>& options, int lane, Mat<V, d> c) {
         const V keep = V(options.keep), damping = V(options.shear_damping), half = V(0.5f) * damping;
         if (options.moving_map) {  // C (I + dt C)^-1
             const Mat<V, d> map = Mat<V, d>::identity() + V(options.dt) * c, cof = cofactor(map);
@@ -145,7 +150,7 @@ struct GatherBatch {
         if constexpr (degree == 1) {
             if (options.affine != Affine::gradient)
                 for (int a = 0; a < d; ++a)
-                    for (int i = 0; i < d; ++i) c(i, a) *= load<V>(stencils.norm[a] + lane);
+                    for (int i = 0; i < d; ++i) c(i, a) *= load<V>(stencils.norm_of(a, i) + lane);
             if (options.affine == Affine::spin) c = c - transpose(c);
         }
         for (int i = 0; i < d; ++i)
@@ -156,7 +161,7 @@ struct GatherBatch {
     }
 
     // The modes beyond C go from the sums straight to where they are kept.
-    void keep_high_modes(const Stencils<T, d, degree>& stencils, const GatherOptions<T>& options, int64_t at, int count,
+    void keep_high_modes(const Stencil& stencils, const GatherOptions<T>& options, int64_t at, int count,
                          const Particles<T>& out) const {
         const HighModes& high = options.high;
         alignas(64) T guard[kBatch];  // 0 where a node is too light for differences
@@ -165,17 +170,18 @@ struct GatherBatch {
         const Quad<T> velocity([](auto i) { return T(i < 3); });  // not the channel of the mass
         for (int h = 0; h < high.count; ++h) {
             const int* e = high.exponent[h];
-            alignas(64) T factor[kBatch];
+            ComponentFactors<T, Stencil::kFactors> factor;
             bool squares = false;
             for (int a = 0; a < d; ++a) squares |= e[a + 3 - d] >= 2;
-            for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
-                V f = squares ? V(V(options.keep) * load<V>(guard + lane)) : V(options.keep);
-                for (int a = 0; a < d; ++a) f *= stencils.template down<V>(a, e[a + 3 - d], lane);
-                store(f, factor + lane);
-            }
+            for (int c = 0; c < Stencil::kFactors; ++c)
+                for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
+                    V f = squares ? V(V(options.keep) * load<V>(guard + lane)) : V(options.keep);
+                    for (int a = 0; a < d; ++a) f *= gather_factor<V>(stencils, a, c, e[a + 3 - d], lane);
+                    store(f, factor.of[c] + lane);
+                }
             const int slot = M::slot(e[0], e[1], e[2]);
             for (int j = 0; j < count; ++j) {
-                const Quad<T> q = Quad<T>(factor[j]) * velocity * Quad<T>(records[j].c[slot], stdx::element_aligned);
+                const Quad<T> q = factor.quad(j) * velocity * Quad<T>(records[j].c[slot], stdx::element_aligned);
                 q.copy_to(out.modes + ((at + j) * high.count + h) * 4, stdx::element_aligned);
             }
         }
@@ -186,7 +192,7 @@ struct GatherBatch {
         V speed2 = V(0), finite = V(0);
         for (int i = 0; i < d; ++i) {
             V velocity = load<V>(u + i * kBatch + lane);
-            V moved = load<V>(x + i * kBatch + lane) + dt * velocity;
+            V moved = load<V>(x + i * kBatch + lane) + dt * velocity + load<V>(shift + i * kBatch + lane);
             if (flip) {
                 const V kept = load<V>(v + i * kBatch + lane) + load<V>(change + i * kBatch + lane);
                 velocity += V(options.flip) * (kept - velocity);
@@ -226,11 +232,11 @@ struct GatherBatch {
         return most;
     }
 
-    void write(int64_t at, int count, const Particles<T>& out, bool affine) const {
+    void write(int64_t at, int count, const Particles<T>& out, bool affine, bool deform) const {
         put_back(x, count, d, out.stride, out.x + at);
         put_back(v, count, d, out.stride, out.v + at);
         if (affine) put_back(C, count, d * d, out.stride, out.C + at);
-        put_back(F, count, d * d, out.stride, out.F + at);
+        if (deform) put_back(F, count, d * d, out.stride, out.F + at);
         put_back(z, count, out.states, out.stride, out.state + at);
         put_back(mass, count, 1, out.stride, out.mass + at);
         put_back(volume, count, 1, out.stride, out.volume + at);
@@ -250,9 +256,10 @@ struct GatherBatch {
 };
 
 template <class T, int d>
-inline void prefetch_for_gather(const Particles<T>& in, int64_t from, const Particles<T>& out, int64_t to, bool flip, bool affine) {
+inline void prefetch_for_gather(const Particles<T>& in, int64_t from, const Particles<T>& out, int64_t to, bool flip,
+                                bool affine, bool deform) {
     prefetch<false>(in.x, in.stride, d, from);
-    prefetch<false>(in.F, in.stride, d * d, from);
+    if (deform) prefetch<false>(in.F, in.stride, d * d, from);
     prefetch<false>(in.mass, 0, 1, from);
     prefetch<false>(in.volume, 0, 1, from);
     prefetch<false>(in.ids, 0, 1, from);
@@ -261,45 +268,57 @@ inline void prefetch_for_gather(const Particles<T>& in, int64_t from, const Part
     prefetch<true>(out.x, out.stride, d, to);
     prefetch<true>(out.v, out.stride, d, to);
     if (affine) prefetch<true>(out.C, out.stride, d * d, to);
-    prefetch<true>(out.F, out.stride, d * d, to);
+    if (deform) prefetch<true>(out.F, out.stride, d * d, to);
 }
 
 }  // namespace detail
 
-// set: the affine set takes C for the velocity gradient ("mls"), larger ones the true B-spline gradient. `change`: node velocity increments for FLIP,
-// or null. `material`: null leaves the trial F (its flow happens elsewhere).
-template <class T, int d, int degree, ModeSet set>
+// What the grid hands to the particles, over the same nodes.
+template <class T>
+struct NodeFields {
+    const T* velocity;
+    const T* change;  // velocity increments for FLIP, or null
+    const T* shift;   // displacements [m] besides the velocity, or null
+};
+
+// set: the affine set takes C for the velocity gradient ("mls"), larger ones the true B-spline gradient.
+// `material`: null leaves the trial F (its flow happens elsewhere).
+template <class Stencil, ModeSet set, class T = typename Stencil::Scalar, int d = Stencil::dimension>
 GatherReport gather(const Particles<T>& in, const Particles<T>& out, const Parameters<T>& parameters,
                     const BatchFunctions<T, d>* material, const Lattice<T, d>& lattice, const Blocks& blocks,
-                    const int32_t* reach, const T* velocity, const T* change, const GatherOptions<T>& options) {
-    constexpr int kTile = kTileNodes<d, degree> * 4;
+                    const int32_t* reach, const NodeFields<T>& nodes, const GatherOptions<T>& options) {
+    constexpr int kReach = Stencil::kTileDegree, kTile = kTileNodes<d, kReach> * 4;
     std::vector<GatherReport> reports(blocks.count);
-    const bool flip = change != nullptr, affine = options.affine != Affine::none;
+    const bool flip = nodes.change != nullptr, affine = options.affine != Affine::none, deform = options.deform;
     bool guarded = false;
     for (int h = 0; h < options.high.count; ++h)
         for (const int e : options.high.exponent[h]) guarded |= e >= 2 && options.light > T(0);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(team(in.count))
     for (int64_t s = 0; s < blocks.count; ++s) {
-        alignas(64) T tile[kTile], change_tile[kTile];
-        read_tile<T, d, degree>(velocity, reach + s * kCorners<d>, tile);
-        if (flip) read_tile<T, d, degree>(change, reach + s * kCorners<d>, change_tile);
+        alignas(64) T tile[kTile], change_tile[kTile], shift_tile[kTile];
+        auto read = [&](const T* from, T* to) {
+            if (from) read_tile<T, d, kReach>(from, reach + s * kCorners<d>, to);
+            return from ? to : nullptr;
+        };
+        const T *velocity = read(nodes.velocity, tile), *change = read(nodes.change, change_tile),
+                *shift = read(nodes.shift, shift_tile);
         const BlockCoords<d> block = block_coords<d>(blocks.keys[s]);
-        detail::GatherBatch<T, d, degree, set> data;
-        Stencils<T, d, degree> stencils;
+        detail::GatherBatch<Stencil, set> data;
+        Stencil stencils;
         GatherReport& report = reports[s];
         for (int64_t begin = blocks.offsets[s]; begin < blocks.offsets[s + 1]; begin += kBatch) {
             const BatchIndices batch(blocks.order, begin, blocks.offsets[s + 1]);
             if (begin + kAhead < in.count)
-                detail::prefetch_for_gather<T, d>(in, blocks.order[begin + kAhead], out, begin + kAhead, flip, affine);
-            data.fetch(batch, in, flip);
-            stencils.compute(data.x, lattice, block, degree == 1 || options.high.count > 0);
-            data.sum_nodes(stencils, batch.count, tile, flip ? change_tile : nullptr, guarded);
+                detail::prefetch_for_gather<T, d>(in, blocks.order[begin + kAhead], out, begin + kAhead, flip, affine, deform);
+            data.fetch(batch, in, flip, deform);
+            stencils.compute(data.x, lattice, block, Stencil::degree == 1 || options.high.count > 0);
+            data.sum_nodes(stencils, batch.count, velocity, change, shift, guarded);
             if (!data.advance(stencils, lattice, options, flip) && report.bad < 0) {
                 const int j = data.first_bad(batch.count);
                 if (j >= 0) report.bad = batch.at[j];
             }
             if (material) data.flow(batch, *material, parameters, options.dt);
-            data.write(begin, batch.count, out, affine);
+            data.write(begin, batch.count, out, affine, deform);
             if (options.high.count) data.keep_high_modes(stencils, options, begin, batch.count, out);
         }
         report.max_speed2 = double(stdx::hmax(data.speed2_max));

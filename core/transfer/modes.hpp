@@ -87,16 +87,30 @@ struct alignas(64) ModeRecord {
     T c[count][4];
 };
 
-// Adds particles j ... j + G - 1, which share their nodes, to a tile.
-template <int G, ModeSet set, class T, int d, int degree, class Record>
-inline void scatter_pack(T* tile, const Stencils<T, d, degree>& stencils, int j, const Record* records) {
+// Factors on the channels of a mode, one for all of them or one for each velocity component.
+template <class T, int factors>
+struct ComponentFactors {
+    alignas(64) T of[factors][kBatch];
+
+    Quad<T> quad(int j) const {
+        if constexpr (factors == 1)
+            return Quad<T>(of[0][j]);
+        else
+            return Quad<T>([&](auto c) { return c < factors ? of[c < factors ? int(c) : 0][j] : T(0); });
+    }
+};
+
+// Adds G records, of particles from j on that share their nodes, to a tile.
+template <int G, ModeSet set, class Stencil, class Record>
+inline void scatter_pack(typename Stencil::Scalar* tile, const Stencil& stencils, int j, const Record* records) {
+    using T = typename Stencil::Scalar;
     using Q = Pack<T, G>;
-    using M = Modes<set, d, degree>;
-    constexpr int K = degree + 1, S = kSide + degree, n = M::n, A = d - 2, B = d - 1, kNode = 4 * kPacked<T>;
-    constexpr int stride = sizeof(Record) / sizeof(T);
-    const PackWeights<G, T, d, degree> st(stencils, j, set == ModeSet::full);
+    constexpr int d = Stencil::dimension, K = Stencil::K, S = Stencil::S, A = d - 2, B = d - 1, kNode = Stencil::kNode;
+    using M = Modes<set, d, Stencil::degree>;
+    constexpr int n = M::n, stride = sizeof(Record) / sizeof(T);
+    const auto st = stencils.template scatter_weights<G>(j, set == ModeSet::full);
     T* node = tile + kNode * stencils.node[j];
-    auto mode = [&](int slot) { return load_records<G>(records[j].c[slot], stride); };
+    auto mode = [&](int slot) { return load_records<G>(records->c[slot], stride); };
     auto rows = [&](T* at, const Q(&plane)[n][n]) {
         for (int a = 0; a < K; ++a) {
             Q row[n];
@@ -144,14 +158,15 @@ inline void scatter_pack(T* tile, const Stencils<T, d, degree>& stencils, int j,
 
 // Sums over the nodes of particles j ... j + G - 1, which share them: one per mode. With `lightest` also the
 // smallest value of each channel, the mass among them.
-template <int G, ModeSet set, bool lightest = false, class T, int d, int degree, class Record>
-inline void gather_pack(const T* tile, const Stencils<T, d, degree>& stencils, int j, Record* records,
-                        ModeRecord<T, 1>* smallest = nullptr) {
+template <int G, ModeSet set, bool lightest = false, class Stencil, class Record>
+inline void gather_pack(const typename Stencil::Scalar* tile, const Stencil& stencils, int j, Record* records,
+                        ModeRecord<typename Stencil::Scalar, 1>* smallest = nullptr) {
+    using T = typename Stencil::Scalar;
     using Q = Pack<T, G>;
-    using M = Modes<set, d, degree>;
-    constexpr int K = degree + 1, S = kSide + degree, n = M::n, A = d - 2, B = d - 1;
-    constexpr int stride = sizeof(Record) / sizeof(T);
-    const PackWeights<G, T, d, degree> st(stencils, j, set == ModeSet::full);
+    constexpr int d = Stencil::dimension, K = Stencil::K, S = Stencil::S, A = d - 2, B = d - 1;
+    using M = Modes<set, d, Stencil::degree>;
+    constexpr int n = M::n, stride = sizeof(Record) / sizeof(T);
+    const auto st = stencils.template gather_weights<G>(j, set == ModeSet::full);
     const T* node = tile + 4 * stencils.node[j];
     [[maybe_unused]] Q least = Q(std::numeric_limits<T>::max());
     auto rows = [&](const T* at, Q(&plane)[n][n]) {

@@ -92,23 +92,64 @@ struct HighModes {
     int exponent[kMost][3] = {};
 };
 
+// Tile nodes of a batch from their local coordinates.
+template <int d, int S, class T>
+inline void tile_indices(const T (*local)[kBatch], int32_t* node) {
+    for (int j = 0; j < kBatch; ++j) {
+        int32_t index = int32_t(local[0][j]);
+        for (int a = 1; a < d; ++a) index = index * S + int32_t(local[a][j]);
+        node[j] = index;
+    }
+}
+
+// Call function<G>(j) for all particles, G of them at once where neighbours in the batch share their nodes.
+template <class T, class Function>
+inline void for_equal_pairs(const int32_t* node, int count, Function&& function) {
+    for (int j = 0; j < count; ++j) {
+        if constexpr (kPacked<T> == 2) {
+            if (j + 1 < count && node[j] == node[j + 1]) {
+                function.template operator()<2>(j++);
+                continue;
+            }
+        }
+        function.template operator()<1>(j);
+    }
+}
+
+// G2P factor of the pattern with exponent e along an axis, in units of dx; P2G needs `norm` for e = degree only.
+template <class V, class Stencil>
+inline V gather_factor(const Stencil& stencils, int axis, int component, int e, int lane) {
+    using T = typename Stencil::Scalar;
+    constexpr int degree = Stencil::degree;
+    if (e == 0) return V(1);
+    if (e == degree) return V(T(BSpline<degree>::down));
+    return e == 1 ? V(T(BSpline<degree>::share)) : V(V(1) / load<V>(stencils.norm2_of(axis, component) + lane));
+}
+
 // Interpolation of a batch: per axis the patterns of Modes (D is constant), the factor kappa of D in the gradient, and, where
 // polynomial modes ask for it, the norms of the highest pattern and of pattern 2. `node` is the first tile node of each stencil.
-template <class T, int d, int degree>
+//
+// Kernels know a stencil by: Scalar, dimension, degree, K (nodes per axis), S (tile side), kNode (numbers per node while
+// scattering), kTileDegree (how far tiles overlap), kFactors (1 if all velocity components share their weights, else d),
+// compute, norm_of, norm2_of, kappa_of (per axis and component), for_packs, and weights of packs for both directions.
+template <class T, int d, int degree_>
 struct Stencils {
+    using Scalar = T;
+    static constexpr int dimension = d, degree = degree_;
     static constexpr int K = degree + 1;
     static constexpr int S = kSide + degree;
+    static constexpr int kNode = 4 * kPacked<T>, kTileDegree = degree, kFactors = 1;
     alignas(64) T w[d][K][kBatch], wr[d][K][kBatch], w2[d][degree == 3 ? K : 1][kBatch];
     alignas(64) T kappa[d][kBatch], norm[d][kBatch], norm2[d][kBatch];
     int32_t node[kBatch];
 
-    // G2P factor of the pattern with exponent e along an axis, in units of dx; P2G needs `norm` for e = degree only.
-    template <class V>
-    V down(int axis, int e, int lane) const {
-        if (e == 0) return V(1);
-        if (e == degree) return V(T(BSpline<degree>::down));
-        return e == 1 ? V(T(BSpline<degree>::share)) : V(V(1) / load<V>(norm2[axis] + lane));
-    }
+    const T* norm_of(int axis, int) const { return norm[axis]; }
+    const T* norm2_of(int axis, int) const { return norm2[axis]; }
+    const T* kappa_of(int axis, int) const { return kappa[axis]; }
+    template <int G>
+    auto scatter_weights(int j, bool quadratic) const;
+    template <int G>
+    auto gather_weights(int j, bool quadratic) const;
 
     void compute(const T* x, const Lattice<T, d>& lattice, const BlockCoords<d>& block, bool norms) {
         using V = Lanes<T>;
@@ -134,11 +175,7 @@ struct Stencils {
                 if (norms) orthogonal(a, lane, weight, f);
             }
         }
-        for (int j = 0; j < kBatch; ++j) {
-            int32_t index = int32_t(local[0][j]);
-            for (int a = 1; a < d; ++a) index = index * S + int32_t(local[a][j]);
-            node[j] = index;
-        }
+        tile_indices<d, S>(local, node);
     }
     // What polynomial modes need beyond w and w r: the quadratic pattern of cubic splines, and norms. G20 A.1.2
     template <class V>
@@ -154,18 +191,9 @@ struct Stencils {
             store(spread, norm2[a] + lane);
         }
     }
-    // Call function<G>(j) for all particles, G of them at once where neighbours in the batch share their nodes.
     template <class Function>
     void for_packs(int count, Function&& function) const {
-        for (int j = 0; j < count; ++j) {
-            if constexpr (kPacked<T> == 2) {
-                if (j + 1 < count && node[j] == node[j + 1]) {
-                    function.template operator()<2>(j++);
-                    continue;
-                }
-            }
-            function.template operator()<1>(j);
-        }
+        for_equal_pairs<T>(node, count, function);
     }
 };
 
@@ -198,5 +226,16 @@ struct PackWeights {
             return w2[axis][k] * t;
     }
 };
+
+template <class T, int d, int degree>
+template <int G>
+auto Stencils<T, d, degree>::scatter_weights(int j, bool quadratic) const {
+    return PackWeights<G, T, d, degree>(*this, j, quadratic);
+}
+template <class T, int d, int degree>
+template <int G>
+auto Stencils<T, d, degree>::gather_weights(int j, bool quadratic) const {
+    return PackWeights<G, T, d, degree>(*this, j, quadratic);
+}
 
 }  // namespace continua

@@ -62,10 +62,11 @@ struct ScatterBatch {
     }
 
     // Node coefficients of all modes of the batch.
-    template <ModeSet set, int degree, class Record>
-    void coefficients(const Stencils<T, d, degree>& stencils, const Lattice<T, d>& lattice,
-                      const ScatterOptions<T>& options, Record* out) {
+    template <ModeSet set, class Stencil, class Record>
+    void coefficients(const Stencil& stencils, const Lattice<T, d>& lattice, const ScatterOptions<T>& options,
+                      Record* out) {
         using V = Lanes<T>;
+        constexpr int degree = Stencil::degree;
         using M = Modes<set, d, degree>;
         constexpr bool gradient = set >= ModeSet::gradient && degree > 1;
         constexpr int stride = sizeof(Record) / sizeof(T);
@@ -85,7 +86,7 @@ struct ScatterBatch {
                         slope += share * force;
                         if constexpr (gradient)
                             if (options.gradient)
-                                store(V(load<V>(stencils.kappa[a] + lane) * force), difference[a][i] + lane);
+                                store(V(load<V>(stencils.kappa_of(a, i) + lane) * force), difference[a][i] + lane);
                     }
                     store(slope, linear[a][i] + lane);
                 }
@@ -101,19 +102,21 @@ struct ScatterBatch {
     }
 
     // C as the factor of the linear patterns, in units of dx.
-    template <int degree>
-    void node_gradient(const Stencils<T, d, degree>& stencils, const Lattice<T, d>& lattice, Affine affine) {
+    template <class Stencil>
+    void node_gradient(const Stencil& stencils, const Lattice<T, d>& lattice, Affine affine) {
         using V = Lanes<T>;
         for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
-            V norm[d], scaled[d * d];
-            for (int a = 0; a < d; ++a) norm[a] = degree == 1 ? load<V>(stencils.norm[a] + lane) : V(1);
+            auto norm = [&](int axis, int component) {
+                return Stencil::degree == 1 ? load<V>(stencils.norm_of(axis, component) + lane) : V(1);
+            };
+            V scaled[d * d];
             for (int i = 0; i < d; ++i)
                 for (int a = 0; a < d; ++a) {
-                    V factor = norm[a];
+                    V factor = norm(a, i);
                     if (affine == Affine::moment) factor = V(1);
                     if (affine == Affine::spin) {  // omega = K^-1 L with K = D_i + D_a about the third axis
-                        const V inertia = norm[i] + norm[a];
-                        factor = select(inertia > V(0), V(norm[a] / inertia), V(0));
+                        const V inertia = norm(i, a) + factor;
+                        factor = select(inertia > V(0), V(factor / inertia), V(0));
                     }
                     scaled[i * d + a] = factor * V(lattice.dx) * load<V>(C + (i * d + a) * kBatch + lane);
                 }
@@ -122,27 +125,29 @@ struct ScatterBatch {
     }
 
     // The modes beyond C are kept as node records, so they only need their factors; differences add to the force.
-    template <ModeSet set, int degree, class Record>
-    void add_high_modes(const Stencils<T, d, degree>& stencils, const BatchIndices& batch, const Particles<T>& from,
+    template <ModeSet set, class Stencil, class Record>
+    void add_high_modes(const Stencil& stencils, const BatchIndices& batch, const Particles<T>& from,
                         const HighModes& high, Record* out) const {
         using V = Lanes<T>;
+        constexpr int degree = Stencil::degree;
         using M = Modes<set, d, degree>;
         for (int h = 0; h < high.count; ++h) {
             const int* e = high.exponent[h];
-            alignas(64) T factor[kBatch];
-            for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
-                V f = load<V>(mass + lane);
-                for (int a = 0; a < d; ++a)
-                    if (e[a + 3 - d] == degree) f *= load<V>(stencils.norm[a] + lane);
-                store(f, factor + lane);
-            }
+            ComponentFactors<T, Stencil::kFactors> factor;
+            for (int c = 0; c < Stencil::kFactors; ++c)
+                for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
+                    V f = load<V>(mass + lane);
+                    for (int a = 0; a < d; ++a)
+                        if (e[a + 3 - d] == degree) f *= load<V>(stencils.norm_of(a, c) + lane);
+                    store(f, factor.of[c] + lane);
+                }
             const int slot = M::slot(e[0], e[1], e[2]);
             const bool difference = degree > 1 && set >= ModeSet::gradient && e[0] + e[1] + e[2] == degree &&
                                     (e[0] == degree || e[1] == degree || e[2] == degree);
             for (int j = 0; j < batch.count; ++j) {
                 T* to = out[j].c[slot];
-                Quad<T> q = Quad<T>(factor[j]) * Quad<T>(from.modes + (batch.at[j] * int64_t(high.count) + h) * 4,
-                                                         stdx::element_aligned);
+                Quad<T> q = factor.quad(j) * Quad<T>(from.modes + (batch.at[j] * int64_t(high.count) + h) * 4,
+                                                     stdx::element_aligned);
                 if (difference) q += Quad<T>(to, stdx::element_aligned);
                 q.copy_to(to, stdx::element_aligned);
             }
@@ -191,7 +196,7 @@ void scatter(const Particles<T>& particles, const Parameters<T>& parameters, con
             stencils.compute(data.x, lattice, block, degree == 1 || options.high.count > 0);
             data.template coefficients<set>(stencils, lattice, options, records);
             if (options.high.count) data.template add_high_modes<set>(stencils, batch, particles, options.high, records);
-            stencils.for_packs(batch.count, [&]<int G>(int j) { scatter_pack<G, set>(tile, stencils, j, records); });
+            stencils.for_packs(batch.count, [&]<int G>(int j) { scatter_pack<G, set>(tile, stencils, j, records + j); });
         }
         detail::fold_tile<T, kTileNodes<d, degree>>(tile, tiles + s * kTile);
     }

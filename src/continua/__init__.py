@@ -10,9 +10,10 @@ from continua._version import __version__
 os.environ.setdefault("GOMP_SPINCOUNT", "20000")
 
 if TYPE_CHECKING:
-    from continua import gallery, io, materials, pointtest, render, scene, testing, transfers
+    from continua import gallery, integrators, io, materials, pointtest, render, scene, testing, transfers
     from continua._core import set_threads, threads
     from continua.bodies import velocity as velocities
+    from continua.bodies.drain import Drain
     from continua.bodies.emitter import Emitter
     from continua.bodies.force import BodyForce
     from continua.bodies.points import Body
@@ -27,6 +28,7 @@ _HOMES = {
     "Body": "continua.bodies.points",
     "BodyForce": "continua.bodies.force",
     "ContinuaError": "continua.errors",
+    "Drain": "continua.bodies.drain",
     "Emitter": "continua.bodies.emitter",
     "Gradient": "continua.bodies.variation",
     "Simulation": "continua.simulation",
@@ -37,6 +39,7 @@ _MODULES = {
     "boundaries": "continua.contact.boundaries",
     "colliders": "continua.contact.colliders",
     "gallery": "continua.gallery",
+    "integrators": "continua.integrators",
     "io": "continua.io",
     "materials": "continua.materials",
     "motions": "continua.contact.motions",
@@ -53,6 +56,7 @@ __all__ = [
     "Body",
     "BodyForce",
     "ContinuaError",
+    "Drain",
     "Emitter",
     "Gradient",
     "Simulation",
@@ -60,6 +64,7 @@ __all__ = [
     "boundaries",
     "colliders",
     "gallery",
+    "integrators",
     "io",
     "materials",
     "motions",

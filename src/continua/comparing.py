@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,6 @@ from continua.io.folder import RunFolder, is_run
 from continua.io.table import elapsed
 from continua.scene import LoadedScene, open_scene
 from continua.scene.build import describe
-from continua.transfers.schemes import SCHEMES
 from continua.world import DEGREES
 
 if TYPE_CHECKING:
@@ -52,30 +51,19 @@ def split_values(text: str) -> tuple[str, list[str]]:
     return key.strip(), values
 
 
-def written_out(key: str, value: str) -> str:
-    """`polypic:6` and `flip:0.95` of a transfer as the tables they stand for; everything else as it is."""
-    name, colon, number = value.partition(":")
-    if key.rpartition(".")[2] != "transfer" or not colon or name not in SCHEMES:
-        return value
-    parameter = fields(SCHEMES[name])[0].name  # type: ignore[arg-type]
-    if parameter == "type":
-        raise SceneError(f"--over {key}={value}: {name} has no number; write {name}")
-    return f'{{type="{name}",{parameter}={number}}}'
-
-
 def variants(scene: str | Path, over: str, overrides: Sequence[str], output: Path | None) -> list[Variant]:
     """The scene with `overrides` and each value of `over`, checked before anything runs."""
     key, values = split_values(over)
     found: list[Variant] = []
     for value in values:
-        change = f"{key}={written_out(key, value)}"
+        change = f"{key}={value}"
         try:
             loaded = open_scene(scene, [*overrides, change])
         except SceneError as error:
-            raise SceneError(str(error).replace(f"--set {change}", f"--over {key}={value}")) from None
+            raise SceneError(str(error).replace(f"--set {change}", f"--over {change}")) from None
         settings = loaded.scene.simulation
         settings.transfer.plan(
-            loaded.scene.dimension, DEGREES[settings.kernel]
+            loaded.scene.dimension, DEGREES[settings.kernel or settings.integrator.kernel]
         )  # an error if it has no such modes
         place = output or Path("out") / f"{loaded.name}-{key.replace('.', '-')}"
         found.append(Variant(value, loaded, place / folder_name(value)))
@@ -120,8 +108,8 @@ class Result:
     """What a run came to; energies [J], per metre of depth in 2D. None where a number has no meaning.
 
     `momentum_error` is the momentum that neither gravity nor obstacles gave, over sqrt(2 m K) with the largest
-    kinetic energy K; not for scenes with emitters. `angular_error` is the change of angular momentum where nothing
-    acts from outside, over its value at the start.
+    kinetic energy K; not for scenes with emitters or drains. `angular_error` is the change of angular momentum
+    where nothing acts from outside, over its value at the start.
     """
 
     label: str
@@ -160,7 +148,7 @@ def result_of(variant: Variant) -> Result:
 def momentum_error(run: RunFolder, scene: Scene, table: dict[str, np.ndarray]) -> float | None:
     """See `Result`."""
     checkpoint = run.last_checkpoint()
-    if scene.emitter or checkpoint is None or checkpoint.time != table["time"][-1]:
+    if scene.emitter or scene.drain or checkpoint is None or checkpoint.time != table["time"][-1]:
         return None
     gained = vector(table, "momentum", -1) - vector(table, "momentum", 0)
     gravity = np.zeros(3)
@@ -171,7 +159,7 @@ def momentum_error(run: RunFolder, scene: Scene, table: dict[str, np.ndarray]) -
 
 def angular_error(scene: Scene, table: dict[str, np.ndarray]) -> float | None:
     """See `Result`."""
-    if scene.emitter or scene.collider or scene.boundary or any(scene.simulation.gravity):
+    if scene.emitter or scene.drain or scene.collider or scene.boundary or any(scene.simulation.gravity):
         return None
     start = vector(table, "angular", 0)
     size = max(float(np.linalg.norm(start)), momentum_scale(table) * scene.simulation.dx)

@@ -22,7 +22,13 @@ def diagnose(sim: Simulation) -> dict[str, float]:
             continue
         elastic = body.energy_density() * body.volume.astype(np.float64)
         sums = _core.particle_sums(
-            body.arrays, integrator.lattice, integrator.plan, sim.dimension, integrator.degree, elastic
+            body.arrays,
+            integrator.lattice,
+            integrator.plan,
+            sim.dimension,
+            integrator.degree,
+            elastic,
+            integrator.staggered,
         )
         totals += sums["mass"], sums["kinetic"], sums["elastic"]
         momentum += sums["momentum"]
@@ -31,6 +37,8 @@ def diagnose(sim: Simulation) -> dict[str, float]:
     mass, kinetic, stored = (float(v) for v in totals)
     potential = -float(sim.gravity @ moment[: sim.dimension])
     row: dict[str, float] = {"time": sim.time, "step": sim.steps, "dt": sim.dt, "mass": mass}
+    if sim.drains:
+        row["drained"] = sum(sim.drained.values())
     row |= {
         "kinetic": kinetic,
         "elastic": stored,
@@ -42,5 +50,6 @@ def diagnose(sim: Simulation) -> dict[str, float]:
     row |= {f"center_{'xyz'[a]}": float(moment[a] / mass) if mass else 0.0 for a in range(sim.dimension)}
     row |= {"particles": sim.particles, "blocks": integrator.grid.blocks}
     row |= {"max_speed": max((b.max_speed for b in sim.bodies), default=0.0)}
+    row |= integrator.report
     row |= {f"seconds_{phase}": seconds for phase, seconds in integrator.seconds.items()}
     return row

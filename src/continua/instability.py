@@ -8,7 +8,7 @@ import numpy as np
 
 from continua.bodies.points import Body
 from continua.errors import InstabilityError
-from continua.integrators.symplectic import BadParticle
+from continua.integrators import BadParticle
 from continua.timestep import Bound
 
 if TYPE_CHECKING:

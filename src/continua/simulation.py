@@ -13,9 +13,9 @@ from continua.bodies.force import pushed
 from continua.bodies.points import Body
 from continua.errors import SetupError
 from continua.instability import runaway, unstable
-from continua.integrators import StepResult, SymplecticEuler
+from continua.integrators import Incompressible, IncompressibleFlow, Stepper, StepResult, SymplecticEuler
 from continua.summary import Progress, Summary, summarise
-from continua.timestep import Bound, check_fixed, fit_to, stability_bounds, strictest
+from continua.timestep import Bound, check_fixed, fit_to, gravity_bound, stability_bounds, strictest
 from continua.world import World
 
 MAX_STRAIN = 0.5  # |dt grad v| beyond which a step is repeated with half the dt
@@ -32,7 +32,9 @@ class Simulation(World):
 
     - precision: "double" or "single";
     - transfer: "apic", "pic", "flip" or an object of `continua.transfers`;
-    - kernel: "quadratic", "cubic" or "linear" B-splines;
+    - integrator: "symplectic" (explicit, all materials), "incompressible" (fluids on a staggered grid), or an object of
+      `continua.integrators`;
+    - kernel: "quadratic", "cubic" or "linear" B-splines; left out: quadratic, linear for incompressible flow;
     - stress_transfer: "gradient" (true B-spline gradients) or "mls";
     - deformation: "safe" (I + dt grad v, kept invertible) or "exponential" (exp(dt grad v));
     - dt: fixed time step [s], None for automatic; one that breaks a stability bound is refused unless force_dt;
@@ -43,7 +45,7 @@ class Simulation(World):
 
     dt: float = 0.0  # of the last step [s]
     bound: Bound = Bound(0.0, "none")  # what set it
-    _integrator: SymplecticEuler | None = None
+    _integrator: Stepper | None = None
     _first_dt: float | None = None
 
     # ---- stepping --------------------------------------------------------------------------------------------
@@ -53,24 +55,31 @@ class Simulation(World):
         return self._integrator is not None
 
     @property
-    def integrator(self) -> SymplecticEuler:
+    def integrator(self) -> Stepper:
         """The time integrator and its grid, made at the first step."""
         if self._integrator is None:
-            self._integrator = SymplecticEuler(
-                self.lattice(),
-                self.degree,
-                self.transfer,
-                mls=self.stress_transfer == "mls",
-                exponential=self.deformation == "exponential",
-                push_out=self.push_out,
-            )
+            self._integrator = self._make_integrator()
             for body in self.bodies:
                 self._place(body)
         return self._integrator
 
+    def _make_integrator(self) -> Stepper:
+        if isinstance(self.scheme, Incompressible):
+            return IncompressibleFlow(
+                self.lattice(), self.degree, self.transfer, push_out=self.push_out, settings=self.scheme
+            )
+        return SymplecticEuler(
+            self.lattice(),
+            self.degree,
+            self.transfer,
+            mls=self.stress_transfer == "mls",
+            exponential=self.deformation == "exponential",
+            push_out=self.push_out,
+        )
+
     def choose_dt(self, remaining: float = float("inf")) -> Bound:
         """The time step for now and what sets it, at most `remaining` [s]."""
-        bounds = stability_bounds(self.bodies, self.dx, self.cfl, self.elastic_cfl)
+        bounds = self._bounds()
         if not bounds:
             return Bound(fit_to(remaining, self.fixed_dt or 1e-3), "none")
         bound = strictest(bounds)
@@ -83,6 +92,12 @@ class Simulation(World):
         elif bound.dt < COLLAPSE * self._first_dt:
             raise runaway(self, bound)
         return Bound(fit_to(remaining, bound.dt), bound.name, bound.body)
+
+    def _bounds(self) -> list[Bound]:
+        bounds = stability_bounds(self.bodies, self.dx, self.cfl, self.elastic_cfl)
+        if self.scheme.incompressible and self.gravity.any():
+            bounds.append(gravity_bound(self.gravity, self.dx, self.cfl))
+        return bounds
 
     def step(self, remaining: float = float("inf")) -> float:
         """Advance by one time step of at most `remaining` [s]; returns the step taken [s]."""
@@ -101,6 +116,7 @@ class Simulation(World):
                 raise unstable(self, result.bad, bound)
             self._accept(bodies, result)
         self._emit(bound.dt)
+        self._drain(self.time + bound.dt)
         self.time += bound.dt
         self.steps += 1
         self.dt, self.bound = bound.dt, bound
@@ -125,6 +141,11 @@ class Simulation(World):
             volume = np.full(len(x), spacing**self.dimension)
             body.append(x, v, np.zeros((len(x), self.dimension, self.dimension)), volume)
 
+    def _drain(self, t: float) -> None:
+        for name, drain in zip(self.drained, self.drains, strict=True):
+            if drain.is_open(t):
+                self.drained[name] += sum(drain.drain(body) for body in self.bodies)
+
     # ---- looking ---------------------------------------------------------------------------------------------
 
     def diagnostics(self) -> dict[str, float]:
@@ -146,6 +167,7 @@ class Simulation(World):
         """Everything needed to continue with the same bits, as arrays."""
         first = np.nan if self._first_dt is None else self._first_dt
         data = {"clock": np.array([self.time, self.steps, self.dt, first]), "impulses": self.impulses.copy()}
+        data["drained"] = np.array(list(self.drained.values()), dtype=np.float64)
         for number, body in enumerate(self.bodies):
             data.update({f"body{number}/{key}": array for key, array in body.snapshot().items()})
         return data
@@ -157,11 +179,17 @@ class Simulation(World):
             raise SetupError(
                 f"the stored state has {len(stored)} bodies but this simulation has {len(self.bodies)}"
             )
+        drained = state.get("drained", np.zeros(0))
+        if len(drained) != len(self.drains):
+            raise SetupError(
+                f"the stored state has {len(drained)} drains but this simulation has {len(self.drains)}"
+            )
         _ = self.integrator  # made now, it fits the bodies to the grid; the stored ones fit already
         self.time, steps, self.dt, first = (float(v) for v in state["clock"])
         self.steps = int(steps)
         self._first_dt = None if np.isnan(first) else first
         self.impulses = np.array(state["impulses"])
+        self.drained = dict(zip(self.drained, drained.tolist(), strict=True))
         for number, body in enumerate(self.bodies):
             prefix = f"body{number}/"
             body.restore({k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)})

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from continua.bodies.points import Body
 from continua.errors import TimeStepError
 
@@ -36,6 +39,11 @@ def stability_bounds(bodies: Sequence[Body], dx: float, cfl: float, elastic_cfl:
         if body.max_viscosity > 0:
             bounds.append(Bound(VISCOUS * dx**2 / body.max_viscosity, "viscous", body.name))
     return bounds
+
+
+def gravity_bound(gravity: NDArray[np.float64], dx: float, cfl: float) -> Bound:
+    """What starts to fall crosses at most `cfl` cells of size dx [m] in the first step."""
+    return Bound(float(np.sqrt(2 * cfl * dx / np.linalg.norm(gravity))), "gravity")
 
 
 def strictest(bounds: Sequence[Bound]) -> Bound:

@@ -9,7 +9,9 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from continua.bodies.drain import Drain
 from continua.bodies.emitter import Emitter
+from continua.bodies.fields import Fields
 from continua.bodies.force import BodyForce
 from continua.bodies.points import Body
 from continua.bodies.variation import Regions, Variation, Vary
@@ -20,7 +22,9 @@ from continua.errors import SetupError
 from continua.geometry.base import Shape
 from continua.geometry.sampling import sample
 from continua.grid.blocks import SIDE, Lattice
+from continua.integrators.schemes import Integrator, as_integrator
 from continua.materials.base import Material
+from continua.materials.incompressible import IncompressibleFluid
 from continua.transfers import Transfer, as_transfer, kept_gradient
 
 DEGREES = {"linear": 1, "quadratic": 2, "cubic": 3}
@@ -44,7 +48,8 @@ class World:
         *,
         precision: str = "double",
         transfer: str | Transfer = "apic",
-        kernel: str = "quadratic",
+        integrator: str | Integrator = "symplectic",
+        kernel: str | None = None,
         stress_transfer: str = "gradient",
         deformation: str = "safe",
         dt: float | None = None,
@@ -66,7 +71,8 @@ class World:
         self.dx = float(dx)
         self.precision = _one_of("precision", precision, ("single", "double"))
         self.transfer = as_transfer(transfer)
-        self.kernel = _one_of("kernel", kernel, tuple(DEGREES))
+        self.scheme = as_integrator(integrator)
+        self.kernel = _one_of("kernel", kernel or self.scheme.kernel, tuple(DEGREES))
         self.stress_transfer = _one_of("stress_transfer", stress_transfer, ("gradient", "mls"))
         self.transfer.plan(self.dimension, self.degree)  # a scheme that does not fit the splines fails here
         self.deformation = _one_of("deformation", deformation, ("safe", "exponential"))
@@ -78,6 +84,8 @@ class World:
         self.colliders: list[Collider] = []
         self.boundaries: list[FixedVelocity | Periodic] = []
         self.emitters: list[tuple[Emitter, Body, float]] = []
+        self.drains: list[Drain] = []
+        self.drained: dict[str, float] = {}  # mass that each drain has removed [kg]
         self.forces: list[BodyForce] = []
         self.impulses = np.zeros((0, 3))  # total impulse each obstacle gave to the material [N s]
         self.warnings: list[str] = []
@@ -124,6 +132,7 @@ class World:
         sampling: str = "regular",
         vary: Vary | None = None,
         regions: Regions | None = None,
+        fields: Fields | None = None,
     ) -> Body: ...
     @overload
     def add(self, thing: Collider) -> Collider: ...
@@ -132,15 +141,18 @@ class World:
     @overload
     def add(self, thing: Emitter) -> Body: ...
     @overload
+    def add(self, thing: Drain) -> Drain: ...
+    @overload
     def add(self, thing: BodyForce) -> BodyForce: ...
 
     def add(self, thing: Any, material: Any = None, **options: Any) -> Any:
-        """Add a body (a shape and its material), a collider, a boundary, an emitter or a body force.
+        """Add a body (a shape and its material), a collider, a boundary, an emitter, a drain or a body force.
 
         A body takes velocity (vector, `Rigid`, `Affine` or function) [m/s], name, particles_per_cell (4 in 2D,
         8 in 3D) and sampling ("regular", "jittered", "poisson"). Its material may differ between particles:
         vary gives fields of the material, {"E": f} with f(x (N, d) [m]) -> (N,), or an array (N,); regions is a list
-        of (shape, material of the same kind). Returns the body, or the thing itself.
+        of (shape, material of the same kind). fields gives numbers that particles carry along, {"dye": value} with a
+        number, a function or an array. Returns the body, or the thing itself.
         """
         if isinstance(thing, Shape):
             if not isinstance(material, Material):
@@ -154,16 +166,34 @@ class World:
             return self._add_boundary(thing)
         if isinstance(thing, Emitter):
             return self._add_emitter(thing)
+        if isinstance(thing, Drain):
+            return self._add_drain(thing)
         if isinstance(thing, BodyForce):
             self.forces.append(thing)
             return thing
         raise SetupError(
-            f"cannot add {thing!r}; give a shape with a material, a collider, a boundary, an emitter or a body force"
+            f"cannot add {thing!r}; give a shape with a material, a collider, a boundary, an emitter, a drain "
+            "or a body force"
         )
 
     def _check_dimension(self, what: str, dimension: int) -> None:
         if dimension != self.dimension:
             raise SetupError(f"{what} is {dimension}D but gravity makes the world {self.dimension}D")
+
+    def _check_material(self, material: Material) -> None:
+        """Materials must fit the integrator, and incompressible fluids each other."""
+        fluid = isinstance(material, IncompressibleFluid)
+        if fluid != self.scheme.incompressible:
+            raise SetupError(
+                'an incompressible fluid needs integrator="incompressible", or use the material Liquid instead'
+                if fluid
+                else f'integrator="incompressible" is for IncompressibleFluid, not for {material.label}; '
+                'use integrator="symplectic", or a simulation of its own'
+            )
+        if fluid and any(body.material != material for body in self.bodies):
+            raise SetupError(
+                "incompressible fluids in one simulation must have the same density and viscosity"
+            )
 
     def _new_name(self, name: str | None, stem: str, taken: Sequence[str | None]) -> str:
         if name is None:
@@ -172,11 +202,13 @@ class World:
                 number += 1
             return f"{stem}{number}"
         if name in taken:
-            raise SetupError(f'the name "{name}" is already used; give every body and collider its own name')
+            raise SetupError(
+                f'the name "{name}" is already used; give every body, collider and drain its own name'
+            )
         return name
 
     def _names(self) -> list[str | None]:
-        return [b.name for b in self.bodies] + [c.name for c in self.colliders]
+        return [b.name for b in self.bodies] + [c.name for c in self.colliders] + [*self.drained]
 
     def _spacing(self, particles_per_cell: int | None) -> float:
         count = 2**self.dimension if particles_per_cell is None else particles_per_cell
@@ -195,8 +227,10 @@ class World:
         sampling: str = "regular",
         vary: Vary | None = None,
         regions: Regions | None = None,
+        fields: Fields | None = None,
     ) -> Body:
         self._check_dimension("the shape", shape.dimension)
+        self._check_material(material)
         name = self._new_name(name, "body", self._names())
         seed = self.seed + len(self.bodies)
         points, volumes = sample(shape, self._spacing(particles_per_cell), sampling, seed)  # type: ignore[arg-type]
@@ -206,7 +240,7 @@ class World:
             self._warn(
                 f'regions[{number}] of body "{name}" holds no particle; move it, enlarge it or leave it out'
             )
-        body = Body(name, material, self.dimension, self.dtype, variation, self.modes)
+        body = Body(name, material, self.dimension, self.dtype, variation, self.modes, fields)
         body.append(points, v, gradient if self.transfer.affine else 0 * gradient, volumes)
         if self.started:
             self._place(body)
@@ -257,11 +291,32 @@ class World:
 
     def _add_emitter(self, emitter: Emitter) -> Body:
         self._check_dimension("the emitter", emitter.dimension)
+        self._check_material(emitter.material)
         name = self._new_name(emitter.name, "emitter", self._names())
-        body = Body(name, emitter.material, self.dimension, self.dtype, modes=self.modes)
+        body = Body(
+            name, emitter.material, self.dimension, self.dtype, modes=self.modes, fields=emitter.fields
+        )
+        spacing = self._spacing(emitter.particles_per_cell)
+        layer = spacing / float(np.linalg.norm(emitter.velocity))
+        first = emitter.released(emitter.start, emitter.start + layer, spacing)
+        if len(first):  # a function that does not fit fails here rather than in the middle of a step
+            body.passive.at(first)
         self.bodies.append(body)
-        self.emitters.append((emitter, body, self._spacing(emitter.particles_per_cell)))
+        self.emitters.append((emitter, body, spacing))
         return body
+
+    def _add_drain(self, drain: Drain) -> Drain:
+        self._check_dimension("the drain", drain.dimension)
+        known = [body.name for body in self.bodies]
+        if drain.body is not None and drain.body not in known:
+            raise SetupError(
+                f'there is no body "{drain.body}" for the drain (there are: {", ".join(known) or "none yet"}); '
+                "correct the name, or add the body before the drain"
+            )
+        drain.name = self._new_name(drain.name, "drain", self._names())
+        self.drains.append(drain)
+        self.drained[drain.name] = 0.0
+        return drain
 
     def lattice(self) -> Lattice:
         """Where the nodes of the grid are: multiples of dx, from the lower end on periodic axes."""
@@ -277,7 +332,8 @@ class World:
         self._wrap(body.x)
         plan = self.transfer.plan(self.dimension, self.degree)
         if len(body):
-            body.C = kept_gradient(plan, body.C, (body.x - self.lattice().origin) / self.dx)
+            place = (body.x - self.lattice().origin) / self.dx
+            body.C = kept_gradient(plan, body.C, place, self.scheme.incompressible)
 
     def _wrap(self, x: NDArray) -> NDArray:
         """Positions x (N, d) [m] inside the periodic axes, changed in place."""

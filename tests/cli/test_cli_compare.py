@@ -15,7 +15,7 @@ import pytest
 from cli_process import COMMAND, Call, environment
 
 from continua.cli import main
-from continua.comparing import folder_name, result_of, split_values, variants, written_out
+from continua.comparing import folder_name, result_of, split_values, variants
 from continua.errors import SceneError
 from continua.io import RunFolder
 
@@ -81,13 +81,8 @@ def test_what_is_no_list_of_values(text: str) -> None:
         split_values(text)
 
 
-def test_short_forms_of_transfers() -> None:
-    assert written_out("transfer", "polypic:6") == '{type="polypic",modes=6}'
-    assert written_out("simulation.transfer", "flip:0.95") == '{type="flip",fraction=0.95}'
-    assert written_out("transfer", "apic") == "apic" and written_out("title", "flip:1") == "flip:1"
+def test_folders_are_named_after_the_values() -> None:
     assert folder_name("polypic:6") == "polypic_6" and folder_name("-3") != folder_name("3")
-    with pytest.raises(SceneError, match="pic has no number"):
-        written_out("transfer", "pic:3")
 
 
 def test_schemes_side_by_side(compare: Call, disc: Path, tmp_path: Path) -> None:
@@ -184,6 +179,7 @@ def test_a_run_that_becomes_unstable_does_not_stop_the_others(compare: Call, dis
     [
         ("transfer=pic,apci", 'did you mean "apic"'),
         ("transfer=pic,polypic:50", "use 1 to 9"),
+        ("transfer=apic,pic:3", "pic has no number"),
         ("transfer=pic,pic", "the values must differ"),
         ("trasfer=pic,apic", 'unknown setting "trasfer"'),
         ("transfer", "write it as KEY=VALUE,VALUE"),

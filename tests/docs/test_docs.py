@@ -43,7 +43,7 @@ def test_every_key_of_scene_files_is_documented(pages: dict) -> None:
     for table in [scene_schema(), *scene_schema()["$defs"].values()]:
         for key, entry in table["properties"].items():
             if key == "type":
-                assert f'`type = "{entry["const"]}"`' in text or entry["const"] == "emitter"
+                assert f'`type = "{entry["const"]}"`' in text or entry["const"] in ("emitter", "drain")
             else:
                 assert f"| `{key}` |" in text
                 assert entry.get("description"), f"{key} of {table.get('title')} has no description"

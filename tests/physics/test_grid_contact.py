@@ -7,6 +7,7 @@ import pytest
 from grid_driver import GridDriver
 
 import continua as ct
+from continua.integrators.stepper import ObstacleTable
 
 H = 0.1
 both = pytest.mark.parametrize("d", [2, 3])
@@ -50,7 +51,9 @@ class Touched:
         quads = np.zeros((len(self.mass), 4))
         quads[:, :d], quads[:, 3] = before, self.mass
         nodes = quads.reshape(driver.integrator.grid.node_shape()).copy()
-        self.impulse = driver.integrator._contact(nodes, [collider], t)[0]
+        self.impulse = driver.integrator._contact(
+            nodes, ObstacleTable.of([collider], t, driver.integrator.lattice)
+        )[0]
         after = nodes.reshape(-1, 4)[:, :d]
         phi, self.normal = collider.signed_distance(driver.nodes, t)
         obstacle = collider.movement.pose(t, d).velocity_at(driver.nodes)
@@ -121,7 +124,7 @@ def test_several_obstacles_act_in_order(d: int) -> None:
     nodes = nodes.reshape(driver.integrator.grid.node_shape()).copy()
     up = ct.colliders.Sphere((0,) * d, 2.0, mode="sticky", motion=ct.motions.Linear((0, 1, 0)[:d]))
     along = ct.colliders.Sphere((0,) * d, 2.0, mode="sticky", motion=ct.motions.Linear((1, 0, 0)[:d]))
-    driver.integrator._contact(nodes, [up, along], 0.0)
+    driver.integrator._contact(nodes, ObstacleTable.of([up, along], 0.0, driver.integrator.lattice))
     active = nodes.reshape(-1, 4)[mass > 0]
     assert np.all(active[:, 0] == 1) and np.all(active[:, 1] == 0)
 

@@ -88,6 +88,7 @@ def particle_sums(driver: GridDriver) -> dict:
         driver.body.dimension,
         integrator.degree,
         None,
+        integrator.staggered,
     )
 
 

@@ -9,6 +9,7 @@ from pydantic.dataclasses import dataclass
 
 from continua._model import CONFIG, NonNegative, Positive, Vector
 from continua._validation import raises
+from continua.bodies.fields import PassiveLike, mistake
 from continua.errors import SetupError
 from continua.geometry.shapes import AnyShape
 from continua.materials import AnyMaterial
@@ -41,6 +42,11 @@ class Emitter:
         kw_only=True,
         description="particles on the lattice, or anywhere in their cells of it",
     )
+    fields: dict[str, PassiveLike] = Field(
+        default_factory=dict,
+        kw_only=True,
+        description="passive fields such as dye that the particles carry, each a number or a gradient",
+    )
     type: Literal["emitter"] = Field(default="emitter", kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
@@ -50,6 +56,9 @@ class Emitter:
             raise ValueError("velocity must have as many entries as the shape has dimensions")
         if self.stop is not None and self.stop <= self.start:
             raise ValueError("stop must be later than start")
+        for name, value in self.fields.items():
+            if wrong := mistake(name, value, self.material, self.dimension):
+                raise ValueError(f"the field {name!r} {wrong}")
 
     @property
     def dimension(self) -> int:

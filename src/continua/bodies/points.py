@@ -1,4 +1,4 @@
-"""Bodies made of particles: component-major arrays in two sets, so that a step reads one and writes the other."""
+"""Bodies made of particles: their arrays in two sets, so that a step reads one and writes the other."""
 
 from __future__ import annotations
 
@@ -8,89 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from continua import _core
+from continua.bodies.arrays import PointArrays
+from continua.bodies.fields import Fields, PassiveFields
 from continua.bodies.variation import Variation
 from continua.errors import SetupError
 from continua.materials.base import Material, NativeMaterial, from_components, upper_triangle
 from continua.materials.python import PythonMaterial
 
-LANES = 16  # arrays are padded to whole batches; the tail has no mass and F = I
-
-
-@dataclass
-class PointArrays:
-    """Particle data as the core wants it: component c of particle i is at [c, i]."""
-
-    x: NDArray  # (d, capacity) [m]
-    v: NDArray  # (d, capacity) [m/s]
-    C: NDArray  # (d*d, capacity) [1/s]
-    F: NDArray  # (d*d, capacity)
-    mass: NDArray  # (capacity,) [kg]
-    volume: NDArray  # (capacity,) undeformed [m^d]
-    state: NDArray  # (history variables and parameters that vary, capacity)
-    ids: NDArray[np.int32]  # (capacity,)
-    tau: NDArray  # (d(d+1)/2, capacity) Kirchhoff stress [Pa], upper triangle, where it is kept, else no rows
-    modes: NDArray  # (capacity, modes beyond C, 4) [m/s], the last axis padded with zeros
-    count: int
-
-    NAMES = ("x", "v", "C", "F", "mass", "volume", "state", "ids", "tau", "modes")
-
-    @classmethod
-    def allocate(
-        cls,
-        d: int,
-        capacity: int,
-        states: int,
-        dtype: type[np.floating],
-        *,
-        keeps_stress: bool = False,
-        modes: int = 0,
-    ) -> PointArrays:
-        """Arrays for at least `capacity` particles, all of them padding."""
-        capacity = max(LANES, -(-capacity // LANES) * LANES)
-        arrays = cls(
-            x=np.zeros((d, capacity), dtype),
-            v=np.zeros((d, capacity), dtype),
-            C=np.zeros((d * d, capacity), dtype),
-            F=np.zeros((d * d, capacity), dtype),
-            mass=np.zeros(capacity, dtype),
-            volume=np.zeros(capacity, dtype),
-            state=np.zeros((states, capacity), dtype),
-            ids=np.zeros(capacity, np.int32),
-            tau=np.zeros((d * (d + 1) // 2 if keeps_stress else 0, capacity), dtype),
-            modes=np.zeros((capacity, modes, 4), dtype),
-            count=0,
-        )
-        arrays.F[:: d + 1] = 1
-        return arrays
-
-    @property
-    def capacity(self) -> int:
-        """Particles there is room for."""
-        return self.x.shape[1]
-
-    @property
-    def nbytes(self) -> int:
-        """Memory [bytes]."""
-        return sum(getattr(self, name).nbytes for name in self.NAMES)
-
-    def some(self, name: str, count: int) -> NDArray:
-        """View of one array for the first `count` particles."""
-        array: NDArray = getattr(self, name)
-        return array[:count] if name == "modes" else array[..., :count]
-
-    def like(self, capacity: int) -> PointArrays:
-        """Empty arrays of the same kind with another capacity."""
-        d, states, dtype = len(self.x), len(self.state), self.x.dtype.type
-        kept, modes = len(self.tau) > 0, self.modes.shape[1]
-        return PointArrays.allocate(d, capacity, states, dtype, keeps_stress=kept, modes=modes)
-
-    def grown(self, capacity: int) -> PointArrays:
-        """A copy with more room."""
-        bigger = self.like(capacity)
-        for name in self.NAMES:
-            bigger.some(name, self.count)[:] = self.some(name, self.count)
-        bigger.count = self.count
-        return bigger
+MOST_ROWS = 16  # of `state`, kMaxStates of the core
 
 
 @dataclass(frozen=True)
@@ -132,15 +57,24 @@ class Body:
         dtype: type[np.floating],
         variation: Variation | None = None,
         modes: int = 0,
+        fields: Fields | None = None,
     ) -> None:
         self.name = name
         self.material = material
         self.variation = variation
         self.dimension = dimension
+        self.created = 0  # particles so far, those that were removed included
         self.max_speed = 0.0
         self.max_wave_speed = material.wave_speed()
         self.parameters = Parameters.of(material, variation, dtype)
-        rows = len(material.states) + len(self.parameters.varied)
+        self.passive = PassiveFields(fields, material, dimension)
+        self._first_passive = len(material.states) + len(self.parameters.varied)
+        rows = self._first_passive + len(self.passive)
+        if rows > MOST_ROWS:
+            raise SetupError(
+                f'body "{name}" has {rows} history variables, varying parameters and fields, but a particle has room '
+                f"for {MOST_ROWS}; leave some out"
+            )
         self.max_viscosity = material.kinematic_viscosity()
         keeps = material.keeps_stress
         self._front = PointArrays.allocate(dimension, 0, rows, dtype, keeps_stress=keeps, modes=modes)
@@ -152,7 +86,8 @@ class Body:
         if n == 0:
             return
         varying = None if self.variation is None else self.variation.at(x)
-        if a.count + n > np.iinfo(np.int32).max:
+        passive = self.passive.at(x)
+        if self.created + n > np.iinfo(np.int32).max:
             raise SetupError(f'body "{self.name}" would have more than 2^31 particles; use a larger dx')
         if a.count + n > a.capacity:
             room = a.count + n if a.count == 0 else (a.count + n) * 3 // 2
@@ -166,9 +101,11 @@ class Body:
         for row, value in enumerate(self.material.states.values()):
             a.state[row, new] = value
         if varying is not None:
-            a.state[len(self.material.states) :, new] = varying[0][self.parameters.varied]
-        a.ids[new] = np.arange(a.count, a.count + n, dtype=np.int32)
+            a.state[len(self.material.states) : self._first_passive, new] = varying[0][self.parameters.varied]
+        a.state[self._first_passive :, new] = passive
+        a.ids[new] = np.arange(self.created, self.created + n, dtype=np.int32)
         a.count += n
+        self.created += n
         if isinstance(self.material, PythonMaterial):
             self._refresh_stress(new)
         self.max_speed = max(self.max_speed, float(np.sqrt((v**2).sum(axis=1).max())))
@@ -177,6 +114,24 @@ class Body:
             self.max_viscosity = max(self.max_viscosity, self.material.kinematic_viscosity())
         else:
             self._refresh_limits()
+
+    def remove(self, gone: NDArray[np.bool_]) -> None:
+        """Remove the particles of a mask (N,); the others keep their order and their ids."""
+        gone = np.asarray(gone)
+        if gone.dtype != np.bool_ or gone.shape != (self.count,):
+            raise SetupError(
+                f"remove() needs a mask of shape ({self.count},) with True for every particle to remove"
+            )
+        if not gone.any():
+            return
+        before = self.count
+        self._front.keep(~gone)
+        self._back.count = self.count
+        self._back.pad(before)
+        if self.count == 0:  # nobody is left whose next step would tell
+            self.max_speed = 0.0
+            self.max_wave_speed = self.material.wave_speed()
+            self.max_viscosity = self.material.kinematic_viscosity()
 
     @property
     def arrays(self) -> PointArrays:
@@ -254,8 +209,9 @@ class Body:
 
     @property
     def state(self) -> dict[str, NDArray]:
-        """History variables (N,) by name; views."""
-        return {name: self._front.state[k, : self.count] for k, name in enumerate(self.material.states)}
+        """History variables and passive fields (N,) by name; views."""
+        rows = [*enumerate(self.material.states), *enumerate(self.passive.names, self._first_passive)]
+        return {name: self._front.state[k, : self.count] for k, name in rows}
 
     def refresh(self) -> None:
         """Recompute what follows from the arrays, stress and limits of the time step, after changing them by hand."""
@@ -289,9 +245,10 @@ class Body:
     def energy_density(self) -> NDArray[np.float64]:
         """Elastic energy per undeformed volume (N,) [Pa]."""
         material = self.material
-        assert isinstance(material, (NativeMaterial, PythonMaterial))
+        if not isinstance(material, (NativeMaterial, PythonMaterial)):
+            return np.zeros(self.count)
         F = self.F.astype(np.float64)
-        state = {name: value.astype(np.float64) for name, value in self.state.items()}
+        state = {name: self.state[name].astype(np.float64) for name in material.states}
         if self.variation is not None:
             assert isinstance(material, NativeMaterial)
             return material.energy(F, state, parameters=self.parameter_table())
@@ -300,11 +257,12 @@ class Body:
     def parameter_table(self) -> NDArray[np.float64]:
         """The core's parameters of every particle, (n, N)."""
         table = np.repeat(self.parameters.values.astype(np.float64)[:, None], self.count, axis=1)
-        table[self.parameters.varied] = self._front.state[len(self.material.states) :, : self.count]
+        rows = slice(len(self.material.states), self._first_passive)
+        table[self.parameters.varied] = self._front.state[rows, : self.count]
         return table
 
     def fields(self) -> dict[str, NDArray]:
-        """All particle data in order of creation: id, x, v, J, volume and history variables."""
+        """All particle data in order of creation: id, x, v, J, volume, history variables and passive fields."""
         order = np.argsort(self.ids, kind="stable")
         data = {"id": self.ids, "x": self.x, "v": self.v, "J": self.J, "volume": self.volume, **self.state}
         return {name: np.ascontiguousarray(array[order]) for name, array in data.items()}
@@ -313,21 +271,25 @@ class Body:
         """Copies of everything needed to continue with the same bits."""
         a = self._front
         data = {name: np.ascontiguousarray(a.some(name, a.count)) for name in PointArrays.NAMES}
+        data["created"] = np.array(self.created)
         data["speeds"] = np.array([self.max_speed, self.max_wave_speed, self.max_viscosity])
         return data
 
     def restore(self, data: dict[str, NDArray]) -> None:
         """Inverse of `snapshot`."""
-        if missing := ", ".join(sorted(set(PointArrays.NAMES) - set(data))):
+        if missing := ", ".join(sorted({*PointArrays.NAMES, "created", "speeds"} - set(data))):
             raise SetupError(f'the stored body "{self.name}" is of an older version, without {missing}')
         count = data["x"].shape[1]
         arrays = self._front.like(count)
         for name in PointArrays.NAMES:
             own = arrays.some(name, count)
             if data[name].dtype != own.dtype or data[name].shape != own.shape:
-                raise SetupError(f'the stored body "{self.name}" has another precision, material or transfer')
+                raise SetupError(
+                    f'the stored body "{self.name}" has another precision, material, transfer or fields'
+                )
             own[:] = data[name]
         arrays.count = count
         self._front = arrays
         self._back = arrays.like(count)
+        self.created = int(data["created"])
         self.max_speed, self.max_wave_speed, self.max_viscosity = (float(s) for s in data["speeds"])

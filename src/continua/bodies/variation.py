@@ -15,7 +15,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from continua._model import CONFIG, FUNCTION_NAME, Numbers
 from continua._validation import raises
-from continua.errors import MaterialError
+from continua.errors import ContinuaError, MaterialError
 from continua.geometry.base import Shape
 from continua.materials.base import CATALOGUE, Material, NativeMaterial
 
@@ -33,7 +33,7 @@ class Gradient:
     axis: int = Field(ge=0, le=2, description="coordinate: 0 = x, 1 = y, 2 = z")
     positions: Numbers = Field(min_length=2, description="coordinates [m], rising")
     values: Numbers = Field(
-        min_length=2, description="value at each position, in the unit of the material's key"
+        min_length=2, description="value at each position, in the unit of the key that follows it"
     )
     type: Literal["gradient"] = Field(default="gradient", kw_only=True, repr=False)
 
@@ -114,20 +114,35 @@ class Variation:
     ) -> Array:
         """Values (N,) of one field, the material's own inside regions, checked like those of the material."""
         what = f'the {"function" if callable(given) else "array"} for "{name}" in vary'
-        try:
-            values = np.array(given(x.copy()) if callable(given) else given, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise MaterialError(f"{what} must give numbers in an array of shape ({len(x)},)") from None
-        if values.shape != (len(x),):
-            raise MaterialError(
-                f"{what} must give one number for each of the {len(x)} particles, an array of shape "
-                f"({len(x)},), not {values.shape}"
-            )
+        values = field_values(given, x, what, MaterialError)
         values[~outside] = getattr(self.material, name)
         if not np.isfinite(values).all():
             raise MaterialError(f"{what} must give finite numbers")
         check_range(self.material, name, values)
         return values
+
+
+def field_values(
+    given: FieldFunction | ArrayLike,
+    x: Array,
+    what: str,
+    error: type[ContinuaError],
+    *,
+    uniform: bool = False,
+) -> Array:
+    """Values (N,) of a field at points x (N, d) [m]; one number will do if `uniform`. `what` opens the error."""
+    try:
+        values = np.array(given(x.copy()) if callable(given) else given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise error(f"{what} must give numbers in an array of shape ({len(x)},)") from None
+    if uniform and values.ndim == 0:
+        values = np.full(len(x), values)
+    if values.shape != (len(x),):
+        raise error(
+            f"{what} must give one number for each of the {len(x)} particles, an array of shape "
+            f"({len(x)},), not {values.shape}"
+        )
+    return values
 
 
 def check_range(material: Material, name: str, values: ArrayLike) -> None:

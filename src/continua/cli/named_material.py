@@ -20,9 +20,9 @@ AnyDriven = NativeMaterial | PythonMaterial
 
 
 def classes() -> dict[str, type[NativeMaterial]]:
-    """Built-in materials by the name that scene files use."""
+    """Built-in materials that have stress at a point, by the name that scene files use."""
     union = get_args(NamedMaterial)[0]
-    return {kind.type: kind for kind in get_args(union)}
+    return {kind.type: kind for kind in get_args(union) if issubclass(kind, NativeMaterial)}
 
 
 def presets(kind: type) -> dict[str, Any]:

@@ -76,6 +76,7 @@ def look(run: RunFolder, drawing: Drawing) -> dict[str, Any]:
     return {
         "color_by": drawing.color_by or settings.color_by,
         "limits": settings.limits if drawing.color_by in (None, settings.color_by) else None,
+        "hide": settings.hide,
         "size": picture_size(drawing.size) or settings.size,
         "camera": None
         if camera is None

@@ -42,6 +42,8 @@ def describe(loaded: LoadedScene, simulation: Simulation, frames: int, output: P
         lines.append(("together", f"{text.plural(summary.particles, 'particle')}, {total}"))
     if scene.emitter:
         lines.append(("emitters", ", ".join(emitter.name or "" for emitter in scene.emitter)))
+    if scene.drain:
+        lines.append(("drains", ", ".join(drain.name or "" for drain in scene.drain)))
     steps = max(1, round(time / summary.expected_dt)) if summary.expected_dt > 0 else 0
     lines += [
         (

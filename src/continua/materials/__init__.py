@@ -14,6 +14,7 @@ from continua.materials.elastic import (
     QuadraticNeoHookean,
 )
 from continua.materials.fluid import Liquid, OldroydB
+from continua.materials.incompressible import IncompressibleFluid
 from continua.materials.plastic import DruckerPrager, HerschelBulkley, Rankine, VonMises
 from continua.materials.python import PythonMaterial
 from continua.materials.snow import Snow
@@ -30,7 +31,8 @@ NamedMaterial = Annotated[
     | DruckerPrager
     | OldroydB
     | HerschelBulkley
-    | Liquid,
+    | Liquid
+    | IncompressibleFluid,
     Field(discriminator="type"),
 ]
 AnyMaterial = NamedMaterial | SkipJsonSchema[PythonMaterial]
@@ -42,6 +44,7 @@ __all__ = [
     "FixedCorotated",
     "Hencky",
     "HerschelBulkley",
+    "IncompressibleFluid",
     "Liquid",
     "Material",
     "NativeMaterial",

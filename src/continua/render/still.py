@@ -58,6 +58,7 @@ def still(
     size: tuple[int, int] = (1280, 720),
     dx: float | None = None,
     camera: Camera | None = None,
+    hide: Sequence[str] = (),
     renderer: str = "auto",
     legend: bool = True,
 ) -> Picture:
@@ -65,12 +66,19 @@ def still(
 
     `color_by` is "speed", "J", "material", "body" or any field of the frame, `limits` the (low, high) of its
     colour range, `colliders` dicts as in scene files, `size` (width, height) in pixels, `dx` the grid spacing
-    [m], from which the size of the particles follows. `renderer` is "auto" or "numpy" (software, works
-    everywhere) or "pyvista" (for a graphics card; "numpy" steps in where OpenGL is missing). 2D frames are
-    always drawn by matplotlib.
+    [m], from which the size of the particles follows, `hide` the names of bodies that are not drawn. `renderer`
+    is "auto" or "numpy" (software, works everywhere) or "pyvista" (for a graphics card; "numpy" steps in where
+    OpenGL is missing). 2D frames are always drawn by matplotlib.
     """
     view = view_of_frames(
-        [frame], color_by=color_by, limits=limits, colliders=colliders, size=size, dx=dx, camera=camera
+        [frame],
+        color_by=color_by,
+        limits=limits,
+        colliders=colliders,
+        size=size,
+        dx=dx,
+        camera=camera,
+        hide=hide,
     )
     view.show_legend = view.show_time = legend
     return draw(frame, view, path, renderer)

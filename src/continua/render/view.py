@@ -40,6 +40,7 @@ class View:
     camera: Camera
     dx: float | None = None
     colliders: Sequence[Mapping[str, Any]] = field(default_factory=list)
+    hide: Sequence[str] = ()
     show_legend: bool = True
     show_time: bool = True
     spacings: dict[str, float] = field(default_factory=dict)
@@ -50,10 +51,12 @@ class View:
         return max(float((self.upper - self.lower).max()), 1e-9)
 
     def clouds(self, frame: Frame) -> list[Cloud]:
-        """The bodies of a frame as coloured balls that touch; particles far out of sight are left out."""
+        """The bodies of a frame, but hidden ones, as coloured balls that touch; without particles far out of sight."""
         clouds = []
         center = (self.lower + self.upper) / 2
         for body in frame.bodies:
+            if body.name in self.hide:
+                continue
             x = in_space(body.x)
             near = (np.abs(x - center) < 30 * self.extent).all(axis=1)  # False for NaN
             if near.any():
@@ -87,6 +90,7 @@ def view_of_frames(
     size: tuple[int, int] = (1280, 720),
     dx: float | None = None,
     camera: Camera | None = None,
+    hide: Sequence[str] = (),
 ) -> View:
     """View in which all the frames are seen; see `still` for the parameters."""
     if len(size) != 2 or min(size) < 16 or max(size) > 16384:
@@ -97,7 +101,7 @@ def view_of_frames(
     view = View(
         dimension, (int(size[0]), int(size[1])), lower, upper, scale, Camera((0, 0, 1), (0, 0, 0)), dx
     )
-    view.colliders = list(colliders)
+    view.colliders, view.hide = list(colliders), hide
     if frames:
         _include_colliders(view, view.shapes(frames[0]))
     view.camera = camera or framing(view.lower, view.upper, view.size)

@@ -34,8 +34,9 @@ def build(scene: Scene) -> Simulation:
             sampling=body.sampling,
             vary=body.vary,
             regions=[(region.shape, region.material) for region in body.regions],
+            fields=body.fields,
         )
-    for part in (*scene.collider, *scene.boundary, *scene.emitter):
+    for part in (*scene.collider, *scene.boundary, *scene.emitter, *scene.drain):
         simulation.add(part)
     return simulation
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from pydantic_core import PydanticCustomError
 
 from continua._model import _vector_length
+from continua.bodies.fields import mistake
 from continua.bodies.variation import Gradient, check_range, numeric_fields, same_kind
 from continua.errors import MaterialError
 from continua.geometry.shapes import Shape
@@ -27,8 +28,8 @@ def problem(path: Path, message: str) -> PydanticCustomError:
 
 
 def default_names(scene: Scene) -> None:
-    """Give unnamed bodies and emitters the names body1, body2, ... and emitter1, ..."""
-    groups: dict[str, list[Any]] = {"body": list(scene.body), "emitter": list(scene.emitter)}
+    """Give unnamed bodies, emitters and drains the names body1, body2, ..., emitter1, ... and drain1, ..."""
+    groups: dict[str, list[Any]] = {kind: list(getattr(scene, kind)) for kind in ("body", "emitter", "drain")}
     taken = {item.name for items in (*groups.values(), scene.collider) for item in items if item.name}
     for kind, items in groups.items():
         for index, item in enumerate(items, start=1):
@@ -54,14 +55,17 @@ def check_scene(scene: Scene) -> None:
     check_dimension(scene)
     check_axes(scene)
     check_variation(scene)
+    check_fields(scene)
+    check_drains(scene)
+    check_hidden(scene)
     if scene.render.camera is not None and scene.dimension == 2:
         raise problem(("render", "camera"), "is for 3D scenes; leave it out here")
 
 
 def check_names(scene: Scene) -> None:
-    """No two bodies, emitters, colliders or boundaries share a name."""
+    """No two bodies, emitters, drains, colliders or boundaries share a name."""
     seen: dict[str, str] = {}
-    for kind in ("body", "emitter", "collider", "boundary"):
+    for kind in ("body", "emitter", "drain", "collider", "boundary"):
         for index, item in enumerate(getattr(scene, kind)):
             name = getattr(item, "name", None)
             if name in seen:
@@ -121,6 +125,37 @@ def check_vary(material: Material, name: str, values: Any, path: Path, dimension
             check_range(material, name, values.values)
         except MaterialError as error:
             raise problem((*path, "values"), f"is wrong: {error}") from None
+
+
+def check_fields(scene: Scene) -> None:
+    """Passive fields of bodies; those of emitters are checked where an emitter is made."""
+    for index, body in enumerate(scene.body):
+        for name, value in body.fields.items():
+            if wrong := mistake(name, value, body.material, scene.dimension):
+                raise problem(("body", index, "fields", name), wrong)
+
+
+def check_drains(scene: Scene) -> None:
+    """A drain that is for one body names it."""
+    for index, drain in enumerate(scene.drain):
+        if drain.body is not None:
+            check_known(scene, drain.body, ("drain", index, "body"))
+
+
+def check_hidden(scene: Scene) -> None:
+    """What is hidden in pictures is there."""
+    for index, name in enumerate(scene.render.hide):
+        check_known(scene, name, ("render", "hide", index))
+
+
+def check_known(scene: Scene, name: str, path: Path) -> None:
+    """`name` is the name of a body or an emitter."""
+    known = [str(item.name) for item in (*scene.body, *scene.emitter)]
+    if name not in known:
+        hint = suggestion(name, known)
+        raise problem(
+            path, f'is "{name}", but there is no such body or emitter{hint} (known: {", ".join(known)})'
+        )
 
 
 def dimensions(scene: Scene) -> Iterator[tuple[Path, int]]:

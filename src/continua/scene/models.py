@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from continua._model import Finite, NonNegative, Positive, Vector
+from continua.bodies.drain import Drain
 from continua.bodies.emitter import Emitter
+from continua.bodies.fields import PassiveLike
 from continua.bodies.variation import FieldLike
 from continua.bodies.velocity import VelocityLike
 from continua.contact.boundaries import AnyBoundary
 from continua.contact.colliders import AnyCollider
 from continua.geometry.shapes import AnyShape
+from continua.integrators import AnyIntegrator, Symplectic
 from continua.materials import AnyMaterial
 from continua.scene.checks import check_scene, default_names
 from continua.transfers import APIC, AnyTransfer
@@ -46,8 +49,12 @@ class SimulationSettings(Settings):
     transfer: AnyTransfer = Field(
         default_factory=lambda: APIC(), description="how particles and grid exchange momentum"
     )
-    kernel: Literal["linear", "quadratic", "cubic"] = Field(
-        default="quadratic", description="B-spline of the transfer"
+    integrator: AnyIntegrator = Field(
+        default_factory=lambda: Symplectic(), description="how velocities advance in time"
+    )
+    kernel: Literal["linear", "quadratic", "cubic"] | None = Field(
+        default=None,
+        description="B-spline of the transfer; left out: quadratic, linear for incompressible flow",
     )
     stress_transfer: Literal["gradient", "mls"] = Field(
         default="gradient", description="how stress becomes nodal force"
@@ -100,6 +107,10 @@ class BodySettings(Settings):
         default_factory=list,
         description="parts with other values, where vary does not act; of overlapping ones the last counts",
     )
+    fields: dict[str, PassiveLike] = Field(
+        default_factory=dict,
+        description="passive fields such as dye that the particles carry, each a number or a gradient",
+    )
 
 
 class RunSettings(Settings):
@@ -135,6 +146,9 @@ class RenderSettings(Settings):
     limits: tuple[Finite, Finite] | None = Field(
         default=None, description="values at the two ends of the colour scale; left out: those of the run"
     )
+    hide: list[str] = Field(
+        default_factory=list, description="bodies and emitters that are not drawn, such as clear water around ink"
+    )
     size: tuple[PixelCount, PixelCount] = Field(default=(1280, 720), description="width and height [pixels]")
     camera: CameraSettings | None = Field(
         default=None, description="where a 3D scene is seen from; left out: so that all of the run is in view"
@@ -151,6 +165,7 @@ class Scene(Settings):
     collider: list[AnyCollider] = Field(default_factory=list, description="rigid obstacles")
     boundary: list[AnyBoundary] = Field(default_factory=list, description="conditions on the grid")
     emitter: list[Emitter] = Field(default_factory=list, description="sources of particles")
+    drain: list[Drain] = Field(default_factory=list, description="regions in which particles are removed")
     run: RunSettings = Field(default_factory=RunSettings, description="duration and output")
     render: RenderSettings = Field(default_factory=RenderSettings, description="camera and colours")
 
@@ -166,7 +181,7 @@ class Scene(Settings):
         return len(self.simulation.gravity)
 
     def build(self) -> "Simulation":
-        """Simulation with all bodies, colliders, boundaries and emitters of this scene, at time 0."""
+        """Simulation with all bodies, colliders, boundaries, emitters and drains of this scene, at time 0."""
         from continua.scene.build import build
 
         return build(self)

@@ -33,15 +33,18 @@ class Plan:
     high: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, 3), np.int32))  # (n, 3) exponents
 
 
-def kept_gradient(plan: Plan, C: NDArray, offset: NDArray) -> NDArray:
+def kept_gradient(plan: Plan, C: NDArray, offset: NDArray, staggered: bool = False) -> NDArray:
     """What particles keep of a velocity gradient C (N, d, d) [1/s]; offset (N, d): their place in the grid in cells.
 
-    Only linear splines keep something else than C: its moment C D, or the skew part of that (J15 5.4, 5.8).
+    Only linear splines keep something else than C: its moment C D, or the skew part of that (J15 5.4, 5.8). On a
+    staggered grid the components of the velocity lie half a cell off along the other axes.
     """
     if plan.affine not in (MOMENT, SPIN):
         return C
-    fraction = offset - np.floor(offset)
-    moment: NDArray = C * (fraction * (1 - fraction))[:, None, :]
+    d = C.shape[-1]
+    place = offset[:, None, :] - 0.5 * (1 - np.eye(d)) * staggered  # of every component
+    fraction = place - np.floor(place)
+    moment: NDArray = C * (fraction * (1 - fraction))
     return moment - moment.transpose(0, 2, 1) if plan.affine == SPIN else moment
 
 

@@ -1,5 +1,6 @@
 """How particles and grid exchange momentum."""
 
+from dataclasses import fields
 from typing import Annotated, Literal
 
 import numpy as np
@@ -150,24 +151,36 @@ SCHEMES: dict[str, type[Transfer]] = {
 
 
 def _by_name(value: object) -> object:
-    if isinstance(value, str):
-        if value.lower() not in SCHEMES:
-            raise ValueError(f'unknown transfer "{value}", use one of {", ".join(SCHEMES)}')
-        return SCHEMES[value.lower()]()
-    return value
+    """`"apic"`, or with the first parameter of the scheme, `"flip:0.95"`, as the scheme; all else as it is."""
+    if not isinstance(value, str):
+        return value
+    name, colon, number = value.lower().partition(":")
+    if name not in SCHEMES:
+        raise ValueError(f'unknown transfer "{value}", use one of {", ".join(SCHEMES)}')
+    scheme = SCHEMES[name]
+    if not colon:
+        return scheme()
+    parameter = fields(scheme)[0].name  # type: ignore[arg-type]
+    if parameter == "type":
+        raise ValueError(f'{name} has no number; write "{name}"')
+    try:
+        return scheme(**{parameter: int(number) if parameter == "modes" else float(number)})
+    except ValueError:
+        raise ValueError(f'"{number}" is no number for {name}; write it like flip:0.95 or polypic:6') from None
+    except SetupError as error:
+        raise ValueError(str(error)) from None
 
 
+_Name = Literal["pic", "flip", "rpic", "apic", "polypic"]
+_NameAndNumber = Annotated[str, Field(pattern=r"^(flip|apic|polypic):\s*[0-9.]+$")]
 _Scheme = Annotated[PIC | FLIP | RPIC | APIC | PolyPIC, Field(discriminator="type")]
 AnyTransfer = Annotated[
-    _Scheme,
-    BeforeValidator(
-        _by_name, json_schema_input_type=Literal["pic", "flip", "rpic", "apic", "polypic"] | _Scheme
-    ),
+    _Scheme, BeforeValidator(_by_name, json_schema_input_type=_Name | _NameAndNumber | _Scheme)
 ]
 
 
 def as_transfer(value: str | Transfer) -> Transfer:
-    """The scheme named or given."""
+    """The scheme named, such as "apic" or "flip:0.95", or given."""
     try:
         scheme = _by_name(value)
     except ValueError as error:

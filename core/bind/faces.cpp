@@ -1,0 +1,35 @@
+#include "../transfer/modes.hpp"
+#include "arrays.hpp"
+#include "transfer.hpp"
+
+namespace continua {
+
+template <class T>
+void scatter_faces_arrays(nb::handle, nb::handle, nb::handle, nb::handle, int, int, nb::handle, nb::handle);
+template <class T>
+nb::dict gather_faces_arrays(nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle,
+                             nb::handle, int, int, double);
+
+void bind_faces(nb::module_& m) {
+    m.def(
+        "scatter_faces",
+        [](nb::object particles, nb::object lattice, nb::object order, nb::object plan, int dimension, int degree,
+           nb::object momentum, nb::object mass) {
+            auto* call = is_single(particles) ? &scatter_faces_arrays<float> : &scatter_faces_arrays<double>;
+            call(particles, lattice, order, plan, dimension, degree, momentum, mass);
+        },
+        nb::arg("particles"), nb::arg("lattice"), nb::arg("order"), nb::arg("plan"), nb::arg("dimension"),
+        nb::arg("degree"), nb::arg("momentum"), nb::arg("mass"));
+    m.def(
+        "gather_faces",
+        [](nb::object particles, nb::object out, nb::object lattice, nb::object order, nb::object plan, nb::object reach,
+           nb::object velocity, nb::object change, nb::object shift, int dimension, int degree, double dt) {
+            auto* call = is_single(particles) ? &gather_faces_arrays<float> : &gather_faces_arrays<double>;
+            return call(particles, out, lattice, order, plan, reach, velocity, change, shift, dimension, degree, dt);
+        },
+        nb::arg("particles"), nb::arg("out"), nb::arg("lattice"), nb::arg("order"), nb::arg("plan"), nb::arg("reach"),
+        nb::arg("velocity"), nb::arg("change").none(), nb::arg("shift").none(), nb::arg("dimension"), nb::arg("degree"),
+        nb::arg("dt"));
+}
+
+}  // namespace continua

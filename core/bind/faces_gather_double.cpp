@@ -1,0 +1,6 @@
+#include "faces_gather.hpp"
+
+namespace continua {
+template nb::dict gather_faces_arrays<double>(nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle,
+                                             nb::handle, nb::handle, int, int, double);
+}  // namespace continua

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "faces.hpp"
+
+namespace continua {
+
+template <class T>
+void scatter_faces_arrays(nb::handle particles_, nb::handle lattice_, nb::handle order_, nb::handle plan_, int dimension,
+                          int degree, nb::handle momentum_, nb::handle mass_) {
+    dispatch(momentum_, "momentum", dimension, [&]<class S, int d>() {
+        if constexpr (std::is_same_v<S, T>) {
+            const Particles<T> particles = particles_of<T, d>(particles_, "particles");
+            const Blocks blocks = blocks_of(order_, particles.count);
+            const Lattice<T, d> lattice = lattice_of<T, d>(lattice_);
+            const TransferPlan plan = plan_of(plan_, d, degree);
+            check_modes<T, d>(particles, plan, "particles");
+            const ScatterOptions<T> options{T(0), true, false, false, plan.affine, plan.high};
+            with_degree(degree, [&]<int g>() {
+                constexpr int nodes = kTileNodes<d, FaceStencils<T, d, g>::kTileDegree>;
+                T* momentum = checked<T>(momentum_, "momentum", {blocks.count, nodes, 4});
+                T* mass = checked<T>(mass_, "mass", {blocks.count, nodes, 4});
+                nb::gil_scoped_release release;
+                with_face_set<g>(options.high, [&]<ModeSet set>() {
+                    scatter_faces<T, d, g, set>(particles, lattice, blocks, options, momentum, mass);
+                });
+            });
+        } else {
+            throw std::invalid_argument("momentum: number type differs from that of the particles");
+        }
+    });
+}
+
+}  // namespace continua

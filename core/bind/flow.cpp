@@ -1,0 +1,106 @@
+#include "../flow/staggered.hpp"
+
+#include "flow.hpp"
+
+namespace continua {
+namespace {
+
+void velocities(nb::object nodes, nb::object mass, int dimension, std::vector<double> increment, nb::object valid) {
+    dispatch(nodes, "nodes", dimension, [&]<class T, int d>() {
+        if (increment.size() != d) throw std::invalid_argument("increment: one number per axis is needed");
+        const int64_t blocks = length(nodes, "nodes");
+        T add[d];
+        for (int a = 0; a < d; ++a) add[a] = T(increment[a]);
+        face_velocities<T, d>(faces_of<T, d>(nodes, "nodes", blocks), faces_of<T, d>(mass, "mass", blocks), blocks, add,
+                              cells_of<uint8_t, d>(valid, "valid", blocks));
+    });
+}
+
+void liquid_cells(nb::object mass, nb::object open, nb::object neighbours, int dimension, nb::object fluid) {
+    dispatch(mass, "mass", dimension, [&]<class T, int d>() {
+        const int64_t n = length(mass, "mass");
+        const T *m = faces_of<T, d>(mass, "mass", n), *o = faces_of<T, d>(open, "open", n);
+        const int32_t* around = neighbours_of<d>(neighbours, n);
+        uint8_t* f = cells_of<uint8_t, d>(fluid, "fluid", n);
+        nb::gil_scoped_release release;
+        mark_liquid<T, d>(m, o, around, n, f);
+    });
+}
+
+double cell_outflow(nb::object velocity, nb::object open, nb::object wall, nb::object fluid, nb::object neighbours,
+                    int dimension, nb::object out) {
+    double most = 0;
+    dispatch(velocity, "velocity", dimension, [&]<class T, int d>() {
+        const int64_t n = length(velocity, "velocity");
+        const T *u = faces_of<T, d>(velocity, "velocity", n), *o = faces_of<T, d>(open, "open", n),
+                *w = faces_of<T, d>(wall, "wall", n);
+        const uint8_t* f = cells_of<uint8_t, d>(fluid, "fluid", n);
+        const int32_t* around = neighbours_of<d>(neighbours, n);
+        double* to = cells_of<double, d>(out, "out", n);
+        nb::gil_scoped_release release;
+        most = outflow<T, d>(u, o, w, f, around, n, to);
+    });
+    return most;
+}
+
+void differences(nb::object potential, nb::object fluid, nb::object open, nb::object neighbours, int dimension,
+                 bool overwrite, nb::object velocity, nb::object valid) {
+    dispatch(velocity, "velocity", dimension, [&]<class T, int d>() {
+        const int64_t n = length(velocity, "velocity");
+        const double* phi = cells_of<double, d>(potential, "potential", n);
+        const uint8_t* f = cells_of<uint8_t, d>(fluid, "fluid", n);
+        const T* o = faces_of<T, d>(open, "open", n);
+        const int32_t* around = neighbours_of<d>(neighbours, n);
+        T* u = faces_of<T, d>(velocity, "velocity", n);
+        uint8_t* v = cells_of<uint8_t, d>(valid, "valid", n);
+        nb::gil_scoped_release release;
+        subtract_differences<T, d>(phi, f, o, around, n, overwrite, u, v);
+    });
+}
+
+void extrapolate_faces(nb::object velocity, nb::object valid, nb::object scratch, nb::object neighbours, int dimension,
+                       int layers) {
+    dispatch(velocity, "velocity", dimension, [&]<class T, int d>() {
+        const int64_t n = length(velocity, "velocity");
+        T* u = faces_of<T, d>(velocity, "velocity", n);
+        uint8_t *v = cells_of<uint8_t, d>(valid, "valid", n), *s = cells_of<uint8_t, d>(scratch, "scratch", n);
+        const int32_t* around = neighbours_of<d>(neighbours, n);
+        nb::gil_scoped_release release;
+        extrapolate<T, d>(u, v, s, around, n, layers);
+    });
+}
+
+void overfull_cells(nb::object nodes, nb::object open, nb::object fluid, nb::object neighbours, int dimension, int degree,
+                    double full, nb::object out) {
+    if (!(full > 0)) throw std::invalid_argument("full: must be positive");
+    dispatch(nodes, "nodes", dimension, [&]<class T, int d>() {
+        const int64_t n = length(nodes, "nodes");
+        const T *m = faces_of<T, d>(nodes, "nodes", n), *o = faces_of<T, d>(open, "open", n);
+        const uint8_t* f = cells_of<uint8_t, d>(fluid, "fluid", n);
+        const int32_t* around = neighbours_of<d>(neighbours, n);
+        double* to = cells_of<double, d>(out, "out", n);
+        with_degree(degree, [&]<int g>() {
+            nb::gil_scoped_release release;
+            overfull<T, d, g>(m, o, f, around, n, full, to);
+        });
+    });
+}
+
+}  // namespace
+
+void bind_flow(nb::module_& m) {
+    m.def("face_velocities", &velocities, nb::arg("nodes"), nb::arg("mass"), nb::arg("dimension"), nb::arg("increment"),
+          nb::arg("valid"));
+    m.def("liquid_cells", &liquid_cells, nb::arg("mass"), nb::arg("open"), nb::arg("neighbours"), nb::arg("dimension"),
+          nb::arg("fluid"));
+    m.def("cell_outflow", &cell_outflow, nb::arg("velocity"), nb::arg("open"), nb::arg("wall"), nb::arg("fluid"),
+          nb::arg("neighbours"), nb::arg("dimension"), nb::arg("out"));
+    m.def("subtract_differences", &differences, nb::arg("potential"), nb::arg("fluid"), nb::arg("open"),
+          nb::arg("neighbours"), nb::arg("dimension"), nb::arg("overwrite"), nb::arg("velocity"), nb::arg("valid"));
+    m.def("extrapolate_faces", &extrapolate_faces, nb::arg("velocity"), nb::arg("valid"), nb::arg("scratch"),
+          nb::arg("neighbours"), nb::arg("dimension"), nb::arg("layers"));
+    m.def("overfull_cells", &overfull_cells, nb::arg("nodes"), nb::arg("open"), nb::arg("fluid"), nb::arg("neighbours"),
+          nb::arg("dimension"), nb::arg("degree"), nb::arg("full"), nb::arg("out"));
+}
+
+}  // namespace continua

@@ -1,0 +1,268 @@
+// Symmetric systems on the cells of a block-sparse grid: for every unknown cell
+//     sum over its faces of coupling (x_c - x_neighbour) + diagonal x_c = rhs_c,      x = 0 in all other cells,
+// solved by conjugate gradients in double precision with one multigrid cycle as the preconditioner.
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+
+#include "multigrid.hpp"
+#include "poisson_components.hpp"
+
+namespace continua {
+
+// The cells as given: arrays over all blocks of the grid.
+template <class T>
+struct PoissonCells {
+    const uint8_t* unknown;   // (blocks, cells)
+    const T* coupling;        // (blocks, cells, 4) on lower faces
+    const double* diagonal;   // (blocks, cells) or null
+};
+
+struct PoissonResult {
+    int iterations = 0;
+    double residual = 0, first_residual = 0;  // largest entry
+    double removed = 0;                       // largest mean taken out of the right-hand side
+};
+
+template <class T, int d>
+class PoissonSystem {
+    static constexpr int N = kBlockNodes<d>;
+    using Vector = std::vector<double>;  // (blocks + 1, 2 colours, kHalf); the last block stays 0
+
+  public:
+    // `given` are all blocks of the grid, linked.
+    PoissonSystem(const LevelBlocks<d>& given, const PoissonCells<T>& cells) {
+        select_blocks(given, cells.unknown);
+        Faces<T, d> faces = read_faces(given, cells);
+        free_ = std::make_unique<FreeParts<T, d>>(blocks_, faces, unknown_);
+        multigrid_ = std::make_unique<Multigrid<T, d>>(blocks_, std::move(faces));
+    }
+
+    int levels() const { return multigrid_->levels(); }
+    int64_t unknowns() const {
+        int64_t count = 0;
+        for (uint64_t mask : unknown_) count += std::popcount(mask);
+        return count;
+    }
+
+    // out = A x; both (given blocks, cells). Cells that are no unknowns get 0.
+    void apply(const double* x, double* out) const {
+        const Vector from = load(x);
+        Vector to(from.size());
+        for_blocks([&](int64_t b) { multiply(from, to, b); });
+        save(to, out);
+    }
+    // z = one multigrid cycle for r.
+    void precondition(const double* r, double* z) {
+        Vector from = load(r);
+        Vector to(from.size());
+        if (!free_->empty()) free_->remove_means(from.data());
+        precondition(from, 1.0);
+        std::copy_n(multigrid_->x(), to.size(), to.begin());
+        save(to, z);
+    }
+
+    // phi: initial guess and result. Stops when the largest residual is at most the tolerance.
+    PoissonResult solve(const double* rhs, double* phi, double tolerance, int max_iterations) {
+        PoissonResult result;
+        Vector b = load(rhs), x = load(phi);
+        result.removed = free_->empty() ? 0 : free_->remove_means(b.data());
+        Vector r(b.size()), p(b.size()), q(b.size());
+        result.residual = result.first_residual = residual(b, x, r);
+        // The recursive residual of conjugate gradients drifts off by rounding: start again from the true one.
+        while (result.residual > tolerance && result.iterations < max_iterations) {
+            const double before = result.residual;
+            result.iterations += conjugate_gradients(x, r, p, q, tolerance, max_iterations - result.iterations);
+            result.residual = residual(b, x, r);
+            if (!(result.residual < 0.5 * before)) break;  // as good as rounding allows
+        }
+        if (!free_->empty()) free_->remove_means(x.data());
+        save(x, phi);
+        return result;
+    }
+
+  private:
+    LevelBlocks<d> blocks_;           // those with unknowns
+    std::vector<int64_t> source_;     // their numbers among the given blocks
+    std::vector<uint64_t> unknown_;   // a bit for every unknown cell
+    int64_t given_ = 0;
+    std::unique_ptr<FreeParts<T, d>> free_;
+    std::unique_ptr<Multigrid<T, d>> multigrid_;
+    Vector part_;  // of sums over blocks
+
+    // ---- set-up ----------------------------------------------------------------------------------------------------
+    void select_blocks(const LevelBlocks<d>& given, const uint8_t* unknown) {
+        given_ = given.count();
+        std::vector<int32_t> number(size_t(given_) + 1, -1);
+        for (int64_t b = 0; b < given_; ++b) {
+            uint64_t mask = 0;
+            for (int cell = 0; cell < N; ++cell) mask |= uint64_t(unknown[b * N + cell] != 0) << cell;
+            if (!mask) continue;
+            number[b] = int32_t(source_.size());
+            source_.push_back(b);
+            unknown_.push_back(mask);
+            blocks_.keys.push_back(given.keys[b]);
+        }
+        blocks_.period = given.period;
+        blocks_.around.resize(source_.size() * 2 * d);
+        for (size_t i = 0; i < blocks_.around.size(); ++i) {
+            const int32_t there = number[given.around[source_[i / (2 * d)] * 2 * d + i % (2 * d)]];
+            blocks_.around[i] = there < 0 ? int32_t(blocks_.count()) : there;
+        }
+    }
+
+    Faces<T, d> read_faces(const LevelBlocks<d>& given, const PoissonCells<T>& cells) const {
+        Faces<T, d> faces;
+        faces.lower.resize(size_t(blocks_.count()) * d * N);
+        faces.own.resize(size_t(blocks_.count()) * N);
+        const char* wrong = nullptr;
+#pragma omp parallel for schedule(static) num_threads(team(blocks_.count(), kBlocksPerThread))
+        for (int64_t b = 0; b < blocks_.count(); ++b)
+            if (const char* problem = read_block(given, cells, b, faces)) {
+#pragma omp critical
+                wrong = problem;
+            }
+        if (wrong) throw std::invalid_argument(wrong);
+        return faces;
+    }
+    const char* read_block(const LevelBlocks<d>& given, const PoissonCells<T>& cells, int64_t b,
+                           Faces<T, d>& faces) const {
+        const int64_t g = source_[b];
+        double* own = faces.own.data() + b * N;
+        for (int cell = 0; cell < N; ++cell) {
+            own[cell] = cells.diagonal && unknown_[b] >> cell & 1 ? cells.diagonal[g * N + cell] : 0;
+            if (!(own[cell] >= 0) || std::isinf(own[cell])) return "diagonal: must be finite and not negative";
+        }
+        for (int side = 0; side < 2 * d; ++side) {
+            const int a = side / 2, stride = axis_stride<d>(a);
+            const int64_t next = given.around[g * 2 * d + side];
+            const bool upper = side % 2;
+            for (int cell = 0; cell < N; ++cell) {
+                T* lower = faces.lower.data() + (b * d + a) * N + cell;
+                if (!upper) *lower = 0;
+                if (!(unknown_[b] >> cell & 1)) continue;
+                const int along = cell / stride % kSide;
+                const bool inside = upper ? along < kSide - 1 : along > 0;
+                const int there = cell + (upper ? 1 : -1) * (inside ? stride : -(kSide - 1) * stride);
+                const int64_t block = inside ? g : next;
+                if (upper && block == given_) return "keys: a block that holds an upper face of an unknown cell is missing";
+                const T coupling = cells.coupling[(upper ? block * N + there : g * N + cell) * 4 + a];
+                if (!(coupling >= 0) || std::isinf(coupling)) return "coupling: must be finite and not negative";
+                const bool known = block == given_ || !cells.unknown[block * N + there];
+                if (known)
+                    own[cell] += coupling;
+                else if (!upper)
+                    *lower = coupling;
+            }
+        }
+        return nullptr;
+    }
+
+    // ---- vectors ---------------------------------------------------------------------------------------------------
+    template <class Function>
+    void for_blocks(Function&& f) const {
+#pragma omp parallel for schedule(static) num_threads(cell_team<d>(blocks_.count()))
+        for (int64_t b = 0; b < blocks_.count(); ++b) f(b);
+    }
+    Vector load(const double* cells) const {
+        Vector v(size_t(blocks_.count() + 1) * N, 0.0);
+        for_blocks([&](int64_t b) {
+            for (int cell = 0; cell < N; ++cell)
+                v[b * N + kPlace<d>[cell]] = unknown_[b] >> cell & 1 ? cells[source_[b] * N + cell] : 0.0;
+        });
+        return v;
+    }
+    void save(const Vector& v, double* cells) const {
+        std::fill(cells, cells + given_ * N, 0.0);
+        for_blocks([&](int64_t b) {
+            for (int cell = 0; cell < N; ++cell) cells[source_[b] * N + cell] = v[b * N + kPlace<d>[cell]];
+        });
+    }
+    // Sum over the blocks of f(b), added in their order: the same bits for any number of threads.
+    template <class Function>
+    double sum_blocks(Function&& f) {
+        part_.resize(size_t(blocks_.count()));
+        for_blocks([&](int64_t b) { part_[b] = f(b); });
+        return std::accumulate(part_.begin(), part_.end(), 0.0);
+    }
+    template <class Function>
+    double max_blocks(Function&& f) {
+        part_.resize(size_t(blocks_.count()));
+        for_blocks([&](int64_t b) { part_[b] = f(b); });
+        return part_.empty() ? 0.0 : *std::max_element(part_.begin(), part_.end());
+    }
+    template <class S>
+    static double dot(const double* a, const S* b) {
+        double lanes[kPlane] = {};
+        for (int i = 0; i < N; i += kPlane)
+            for (int l = 0; l < kPlane; ++l) lanes[l] += a[i + l] * double(b[i + l]);
+        double sum = 0;
+        for (double lane : lanes) sum += lane;
+        return sum;
+    }
+
+    // q = A p for one block.
+    void multiply(const Vector& p, Vector& q, int64_t b) const {
+        const Stencil<T, d>& stencil = multigrid_->stencil();
+        auto rows = [&](int64_t at, const Strip<double>::Values& sum) {
+            using Double = Strip<double>;
+            Double::store(Double::load(stencil.diagonal.data() + at) * Double::load(p.data() + at) - sum, q.data() + at);
+        };
+        for_strips<0>(stencil, blocks_, p.data(), b, rows);
+        for_strips<1>(stencil, blocks_, p.data(), b, rows);
+    }
+    // r = b - A x; returns its largest entry.
+    double residual(const Vector& rhs, const Vector& x, Vector& r) {
+        for_blocks([&](int64_t b) {
+            multiply(x, r, b);
+            for (int64_t i = b * N; i < (b + 1) * N; ++i) r[i] = rhs[i] - r[i];
+        });
+        if (!free_->empty()) free_->remove_means(r.data());
+        return max_blocks([&](int64_t b) { return largest_entry(r.data() + b * N); });
+    }
+    static double largest_entry(const double* r) {
+        double largest = 0;
+        for (int i = 0; i < N; ++i) largest = std::max(largest, std::abs(r[i]));
+        return largest;
+    }
+    // multigrid x = cycle(scale r), orthogonal to constants on free parts.
+    void precondition(const Vector& r, double scale) {
+        for_blocks([&](int64_t b) {
+            for (int64_t i = b * N; i < (b + 1) * N; ++i) multigrid_->b()[i] = float(scale * r[i]);
+        });
+        multigrid_->cycle();
+        if (!free_->empty()) free_->remove_means(multigrid_->x());
+    }
+
+    // Improves x until the largest entry of r is at most the tolerance; returns the number of iterations.
+    int conjugate_gradients(Vector& x, Vector& r, Vector& p, Vector& q, double tolerance, int max_iterations) {
+        const float* z = multigrid_->x();
+        double alpha = 0, rz = 0, largest = max_blocks([&](int64_t b) { return largest_entry(r.data() + b * N); });
+        const double scale = 1 / largest;  // keeps single precision away from underflow
+        int iteration = 0;
+        while (largest > tolerance && iteration++ < max_iterations) {
+            precondition(r, scale);
+            // Polak-Ribiere: forgives that a cycle in single precision is not exactly symmetric.
+            const double zq = iteration == 1 ? 0 : sum_blocks([&](int64_t b) { return dot(q.data() + b * N, z + b * N); });
+            const double beta = iteration == 1 ? 0 : -alpha * zq / rz;
+            rz = sum_blocks([&](int64_t b) {
+                for (int64_t i = b * N; i < (b + 1) * N; ++i) p[i] = z[i] + beta * p[i];
+                return dot(r.data() + b * N, z + b * N);
+            });
+            const double pq = sum_blocks([&](int64_t b) {
+                multiply(p, q, b);
+                return dot(p.data() + b * N, q.data() + b * N);
+            });
+            if (!(pq > 0)) break;  // no direction left in double precision
+            alpha = rz / pq;
+            largest = max_blocks([&](int64_t b) {
+                for (int64_t i = b * N; i < (b + 1) * N; ++i) x[i] += alpha * p[i], r[i] -= alpha * q[i];
+                return largest_entry(r.data() + b * N);
+            });
+        }
+        return std::min(iteration, max_iterations);
+    }
+};
+
+}  // namespace continua

@@ -1,0 +1,215 @@
+// Operations on a MAC grid: node I of a block holds the lower faces of cell I in channels 0 ... d - 1 and the cell itself in the
+// last one. J15 section 5.4; Bridson, Fluid Simulation for Computer Graphics, chapters 4, 5.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "../grid/halo.hpp"
+#include "../grid/nodes.hpp"
+
+namespace continua {
+
+inline constexpr int kCentre = 3;  // channel of the cell
+
+template <int d, class Function>
+inline void for_blocks(int64_t blocks, Function&& function) {
+#pragma omp parallel for schedule(static) num_threads(team(blocks, kBlocksPerThread))
+    for (int64_t b = 0; b < blocks; ++b) function(b);
+}
+
+// The largest of one number per block; NaN wins.
+inline double largest(const std::vector<double>& values) {
+    double most = 0;
+    for (const double v : values) most = v > most || v != v ? v : most;
+    return most;
+}
+
+template <int d>
+inline std::array<int, 3> step_along(std::array<int, 3> l, int axis, int by) {
+    l[axis] += by;
+    return l;
+}
+
+// Momentum -> velocity plus increment on faces with mass, at rest elsewhere. valid (blocks, 4^d): bit a = face a has mass.
+template <class T, int d>
+void face_velocities(T* nodes, const T* mass, int64_t blocks, const T* increment, uint8_t* valid) {
+    const T tiny = std::numeric_limits<T>::min() * T(1024);
+    for_blocks<d>(blocks, [&](int64_t b) {
+        for (int64_t i = b * kBlockNodes<d>; i < (b + 1) * kBlockNodes<d>; ++i) {
+            uint8_t bits = 0;
+            for (int a = 0; a < d; ++a) {
+                const T m = mass[4 * i + a];
+                if (m > tiny) bits |= uint8_t(1 << a);
+                nodes[4 * i + a] = m > tiny ? nodes[4 * i + a] / m + increment[a] : T(0);
+            }
+            valid[i] = bits;
+        }
+    });
+}
+
+// Liquid cells: those that hold particles (last channel of mass) and are not solid. Slivers that walls leave of a cell, less
+// than half of it, may miss particles though they are wet: they count as liquid beside a liquid cell, across an open face.
+template <class T, int d>
+void mark_liquid(const T* mass, const T* open, const int32_t* neighbours, int64_t blocks, uint8_t* fluid) {
+    for_blocks<d>(blocks, [&](int64_t b) {
+        const int64_t first = b * kBlockNodes<d>;
+        Halo<T, d, 4> held, free;
+        bool read = false;
+        for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
+            const T volume = open[4 * (first + i) + kCentre];
+            fluid[first + i] = volume > T(0) && mass[4 * (first + i) + kCentre] > T(0);
+            if (fluid[first + i] || !(volume > T(0)) || volume > T(0.5)) return;
+            if (!read) {
+                held.read(mass, neighbours + b * kNeighbours<d>);
+                free.read(open, neighbours + b * kNeighbours<d>, T(1));
+                read = true;
+            }
+            const int at = held.offset(l);
+            for (int a = 0; a < d; ++a)
+                for (const int side : {-1, 1}) {
+                    const int other = at + side * held.stride(a), face = side < 0 ? at : other;
+                    if (held.value[other + kCentre] > T(0) && free.value[other + kCentre] > T(0) && free.value[face + a] > T(0))
+                        fluid[first + i] = 1;
+                }
+        });
+    });
+}
+
+// Volume that flows out of every liquid cell [m/s dx^(d-1)], walls included; 0 in all others. Returns the largest amount.
+template <class T, int d>
+double outflow(const T* velocity, const T* open, const T* wall, const uint8_t* fluid, const int32_t* neighbours,
+               int64_t blocks, double* out) {
+    std::vector<double> most(blocks, 0.0);
+    for_blocks<d>(blocks, [&](int64_t b) {
+        const int64_t first = b * kBlockNodes<d>;
+        Halo<T, d, 4> u, free, solid;
+        bool read = false;
+        for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
+            out[first + i] = 0;
+            if (!fluid[first + i]) return;
+            if (!read) {
+                u.read(velocity, neighbours + b * kNeighbours<d>);
+                free.read(open, neighbours + b * kNeighbours<d>, T(1));
+                solid.read(wall, neighbours + b * kNeighbours<d>);
+                read = true;
+            }
+            auto flux = [&](int at, int a) {
+                const double f = free.value[at + a];
+                return f * double(u.value[at + a]) + (1 - f) * double(solid.value[at + a]);
+            };
+            const int at = u.offset(l);
+            double sum = 0;
+            for (int a = 0; a < d; ++a) sum += flux(at + u.stride(a), a) - flux(at, a);
+            out[first + i] = sum;
+            if (!(std::fabs(sum) <= most[b])) most[b] = std::fabs(sum);
+        });
+    });
+    return largest(most);
+}
+
+// Faces of liquid cells, unless closed: bit a of valid. Their velocity loses the difference of the potential, 0 in air; with
+// `velocity` null they are only marked. `displace`: overwrite instead of adding (the field is then a displacement).
+template <class T, int d>
+void subtract_differences(const double* potential, const uint8_t* fluid, const T* open, const int32_t* neighbours,
+                          int64_t blocks, bool overwrite, T* velocity, uint8_t* valid) {
+    for_blocks<d>(blocks, [&](int64_t b) {
+        const int64_t first = b * kBlockNodes<d>;
+        Halo<double, d> phi;
+        Halo<uint8_t, d> wet;
+        phi.read(potential, neighbours + b * kNeighbours<d>);
+        wet.read(fluid, neighbours + b * kNeighbours<d>);
+        for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
+            const int at = phi.offset(l);
+            uint8_t bits = 0;
+            for (int a = 0; a < d; ++a) {
+                const int below = at - phi.stride(a);
+                T& u = velocity[4 * (first + i) + a];
+                if (overwrite) u = T(0);
+                if (!(wet.value[at] || wet.value[below]) || !(open[4 * (first + i) + a] > T(0))) continue;
+                bits |= uint8_t(1 << a);
+                u -= T(phi.value[at] - phi.value[below]);
+            }
+            valid[first + i] = bits;
+        });
+    });
+}
+
+// Faces that are not valid take the mean of their valid neighbours (one step along any axis), layer after layer.
+// valid grows with the layers; scratch: as large as valid.
+template <class T, int d>
+void extrapolate(T* velocity, uint8_t* valid, uint8_t* scratch, const int32_t* neighbours, int64_t blocks, int layers) {
+    for (int layer = 0; layer < layers; ++layer) {
+        for_blocks<d>(blocks, [&](int64_t b) {
+            const int64_t first = b * kBlockNodes<d>;
+            constexpr uint8_t all = uint8_t((1 << d) - 1);
+            std::copy_n(valid + first, kBlockNodes<d>, scratch + first);
+            if (std::all_of(valid + first, valid + first + kBlockNodes<d>, [](uint8_t v) { return v == all; })) return;
+            Halo<uint8_t, d> known;
+            Halo<T, d, 4> u;
+            known.read(valid, neighbours + b * kNeighbours<d>);
+            if (std::all_of(known.value, known.value + known.kCells, [](uint8_t v) { return v == 0; })) return;
+            // Only faces that are not valid are written, and only valid ones are read.
+            u.read(velocity, neighbours + b * kNeighbours<d>);
+            for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
+                const int at = known.offset(l);
+                for (int a = 0; a < d; ++a) {
+                    if (known.value[at] >> a & 1) continue;
+                    T sum = T(0);
+                    int count = 0;
+                    for (int c = 0; c < d; ++c)
+                        for (const int side : {at - known.stride(c), at + known.stride(c)})
+                            if (known.value[side] >> a & 1) sum += u.value[4 * side + a], ++count;
+                    if (count == 0) continue;
+                    velocity[4 * (first + i) + a] = sum / T(count);
+                    scratch[first + i] |= uint8_t(1 << a);
+                }
+            });
+        });
+        std::copy_n(scratch, blocks * kBlockNodes<d>, valid);
+    }
+}
+
+// Share of a B-spline that lies over its own cell, the next and the one after.
+template <int degree>
+inline constexpr double kShares[3] = {degree == 1 ? 0.75 : degree == 2 ? 2.0 / 3.0 : 115.0 / 192.0,
+                                      degree == 1 ? 0.125 : degree == 2 ? 1.0 / 6.0 : 19.0 / 96.0, 0.0};
+
+// How much too full liquid cells are, as a fraction of their volume (cell mass: last channel of `nodes`). Walls hold no liquid,
+// so the mass expected of a cell counts open volume only, weighted like the mass itself. Cells next to air may be
+// too full but not too empty. `full`: mass of a cell that is full.
+template <class T, int d, int degree>
+void overfull(const T* nodes, const T* open, const uint8_t* fluid, const int32_t* neighbours, int64_t blocks, double full,
+              double* out) {
+    for_blocks<d>(blocks, [&](int64_t b) {
+        const int64_t first = b * kBlockNodes<d>;
+        Halo<T, d, 4> free;
+        Halo<uint8_t, d> wet;
+        free.read(open, neighbours + b * kNeighbours<d>, T(1));
+        wet.read(fluid, neighbours + b * kNeighbours<d>);
+        for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
+            out[first + i] = 0;
+            if (!fluid[first + i]) return;
+            const int at = wet.offset(l);
+            double expected = 0;
+            bool surface = false;
+            for (int n = 0; n < kNeighbours<d>; ++n) {
+                int cell = at, faces = 0;
+                double share = 1;
+                for (int a = d - 1, rest = n; a >= 0; --a, rest /= 3) {
+                    const int by = rest % 3 - 1;
+                    cell += by * wet.stride(a);
+                    faces += by != 0;
+                    share *= kShares<degree>[by != 0];
+                }
+                const double volume = free.value[4 * cell + kCentre];
+                expected += share * volume;
+                surface |= faces == 1 && volume > 0 && !wet.value[cell];
+            }
+            const double ratio = double(nodes[4 * (first + i) + kCentre]) / (full * std::max(expected, 0.05)) - 1;
+            out[first + i] = std::clamp(ratio, surface ? 0.0 : -0.5, 0.5);
+        });
+    });
+}
+
+}  // namespace continua

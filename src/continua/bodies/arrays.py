@@ -1,0 +1,108 @@
+"""Particle data as the core wants it: component-major arrays, padded to whole batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+LANES = 16  # arrays are padded to whole batches; the tail has no mass and F = I
+
+
+@dataclass
+class PointArrays:
+    """Particle data as the core wants it: component c of particle i is at [c, i]."""
+
+    x: NDArray  # (d, capacity) [m]
+    v: NDArray  # (d, capacity) [m/s]
+    C: NDArray  # (d*d, capacity) [1/s]
+    F: NDArray  # (d*d, capacity)
+    mass: NDArray  # (capacity,) [kg]
+    volume: NDArray  # (capacity,) undeformed [m^d]
+    state: NDArray  # (history variables, then parameters that vary, then passive fields; capacity)
+    ids: NDArray[np.int32]  # (capacity,)
+    tau: NDArray  # (d(d+1)/2, capacity) Kirchhoff stress [Pa], upper triangle, where it is kept, else no rows
+    modes: NDArray  # (capacity, modes beyond C, 4) [m/s], the last axis padded with zeros
+    count: int
+
+    NAMES = ("x", "v", "C", "F", "mass", "volume", "state", "ids", "tau", "modes")
+
+    @classmethod
+    def allocate(
+        cls,
+        d: int,
+        capacity: int,
+        states: int,
+        dtype: type[np.floating],
+        *,
+        keeps_stress: bool = False,
+        modes: int = 0,
+    ) -> PointArrays:
+        """Arrays for at least `capacity` particles, all of them padding."""
+        capacity = max(LANES, -(-capacity // LANES) * LANES)
+        arrays = cls(
+            x=np.zeros((d, capacity), dtype),
+            v=np.zeros((d, capacity), dtype),
+            C=np.zeros((d * d, capacity), dtype),
+            F=np.zeros((d * d, capacity), dtype),
+            mass=np.zeros(capacity, dtype),
+            volume=np.zeros(capacity, dtype),
+            state=np.zeros((states, capacity), dtype),
+            ids=np.zeros(capacity, np.int32),
+            tau=np.zeros((d * (d + 1) // 2 if keeps_stress else 0, capacity), dtype),
+            modes=np.zeros((capacity, modes, 4), dtype),
+            count=0,
+        )
+        arrays.F[:: d + 1] = 1
+        return arrays
+
+    @property
+    def capacity(self) -> int:
+        """Particles there is room for."""
+        return self.x.shape[1]
+
+    @property
+    def nbytes(self) -> int:
+        """Memory [bytes]."""
+        return sum(getattr(self, name).nbytes for name in self.NAMES)
+
+    def part(self, name: str, rows: slice | NDArray[np.intp]) -> NDArray:
+        """One array for some particles: a view for a slice, a copy for numbers (n,)."""
+        array: NDArray = getattr(self, name)
+        return array[rows] if name == "modes" else array[..., rows]
+
+    def some(self, name: str, count: int) -> NDArray:
+        """View of one array for the first `count` particles."""
+        return self.part(name, slice(count))
+
+    def like(self, capacity: int) -> PointArrays:
+        """Empty arrays of the same kind with another capacity."""
+        d, states, dtype = len(self.x), len(self.state), self.x.dtype.type
+        kept, modes = len(self.tau) > 0, self.modes.shape[1]
+        return PointArrays.allocate(d, capacity, states, dtype, keeps_stress=kept, modes=modes)
+
+    def grown(self, capacity: int) -> PointArrays:
+        """A copy with more room."""
+        bigger = self.like(capacity)
+        for name in self.NAMES:
+            bigger.some(name, self.count)[:] = self.some(name, self.count)
+        bigger.count = self.count
+        return bigger
+
+    def keep(self, kept: NDArray[np.bool_]) -> None:
+        """Drop all particles but those of a mask (count,), which close up in their order."""
+        first = int(np.argmin(kept))  # nothing moves before the first that goes
+        rows = first + np.flatnonzero(kept[first:])
+        before, self.count = self.count, first + len(rows)
+        for name in self.NAMES:
+            array = getattr(self, name)
+            for component in [array] if name == "modes" else np.atleast_2d(array):
+                component[first : self.count] = component[rows]  # one at a time stays in the cache
+        self.pad(before)
+
+    def pad(self, end: int) -> None:
+        """Make padding of what lies between the last particle and `end`."""
+        for name in self.NAMES:
+            self.part(name, slice(self.count, end))[:] = 0
+        self.F[:: len(self.x) + 1, self.count : end] = 1

@@ -1,0 +1,168 @@
+"""Particles over a MAC grid, driven like particles over nodes, and the face transfers written out in NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+from clouds import SCHEMES, H, randomize
+from grid_driver import DEGREES, GridDriver, cross, weight_gradients, weights
+
+from continua.bodies.points import Body
+from continua.grid.blocks import Lattice
+from continua.integrators import IncompressibleFlow, StepResult
+from continua.materials import IncompressibleFluid
+from continua.transfers import Transfer, as_transfer
+
+
+class FaceDriver(GridDriver):
+    """Every face counts as a node that holds one component of the velocity.
+
+    With n cells, rows a n to (a + 1) n of all node arrays are the lower faces of the cells along axis a; the other
+    components in these rows are zero in what comes back, and ignored in what is given.
+    """
+
+    integrator: IncompressibleFlow
+
+    def __init__(
+        self,
+        x: np.ndarray,
+        dx: float,
+        *,
+        kernel: str = "linear",
+        transfer: str | Transfer = "apic",
+        mass: np.ndarray | None = None,
+        origin: np.ndarray | None = None,
+        period: tuple[int, ...] | None = None,
+        dtype: type = np.float64,
+    ) -> None:
+        n, d = x.shape
+        lattice = Lattice(
+            dx, np.zeros(d) if origin is None else origin, np.array(period or (0,) * d, np.int32)
+        )
+        self.integrator = IncompressibleFlow(lattice, DEGREES[kernel], as_transfer(transfer), push_out=None)
+        modes = len(self.integrator.plan.high)
+        self.body = Body("probe", IncompressibleFluid(1.0), d, dtype, modes=modes)
+        self.body.append(x, np.zeros_like(x), np.zeros((n, d, d)), np.ones(n))
+        if mass is not None:
+            self.body.mass[:] = mass
+        self.sort()
+
+    @property
+    def cells(self) -> np.ndarray:
+        """Centres of all cells (n, d)."""
+        lattice = self.integrator.lattice
+        return super().nodes + 0.5 * lattice.dx
+
+    @property
+    def nodes(self) -> np.ndarray:
+        """Centres of all faces (d n, d)."""
+        half = 0.5 * self.integrator.lattice.dx * np.eye(self.body.dimension)
+        return np.concatenate([self.cells - half[a] for a in range(self.body.dimension)])
+
+    @property
+    def axis(self) -> np.ndarray:
+        """Axis of every face (d n,)."""
+        return np.repeat(np.arange(self.body.dimension), len(self.cells))
+
+    def own(self, vectors: np.ndarray) -> np.ndarray:
+        """Vectors on faces (d n, d), reduced to the components that live there."""
+        return np.where(self.axis[:, None] == np.arange(self.body.dimension), vectors, 0)
+
+    def quads(self, vectors: np.ndarray) -> np.ndarray:
+        """Those components in the layout of the core, (blocks, cells, 4)."""
+        d = self.body.dimension
+        out = np.zeros((len(self.cells), 4), self.body.arrays.x.dtype)
+        out[:, :d] = vectors[np.arange(len(vectors)), self.axis].reshape(d, -1).T
+        return out.reshape(self.integrator.grid.node_shape())
+
+    def channels(self) -> tuple[np.ndarray, np.ndarray]:
+        """Momenta on faces with the mass of cells (n, 4), masses on faces with the number in cells (n, 4)."""
+        momentum, mass = self.integrator._bodies_to_faces([self.body])
+        return momentum.reshape(-1, 4).astype(np.float64), mass.reshape(-1, 4).astype(np.float64)
+
+    def scatter(
+        self, dt: float = 0.0, *, momentum: bool = True, stress: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Face masses (d n,) and momenta (d n, d)."""
+        nodes, mass = self.channels()
+        d = self.body.dimension
+        return mass[:, :d].T.ravel(), self.own(np.tile(nodes[:, :d], (d, 1)))
+
+    def gather(self, velocity: np.ndarray, dt: float, old: np.ndarray | None = None) -> StepResult:
+        """Take face velocities (d n, d) to the particles and move them; `old`: before the grid step."""
+        change = None
+        if self.integrator.transfer.flip:
+            assert old is not None
+            change = self.quads(velocity - old)
+        result = StepResult()
+        self.integrator._faces_to_body(0, self.body, self.quads(velocity), change, None, dt, result)
+        self.body.swap()
+        self.sort()
+        return result
+
+    def angular(self, mass: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+        return (mass[:, None] * cross(self.nodes, self.own(velocity))).sum(axis=0)
+
+
+def face_cloud(
+    d: int,
+    kernel: str,
+    scheme: str | Transfer,
+    *,
+    n: int = 200,
+    seed: int = 0,
+    cells: float = 4.0,
+    dtype: type = np.float64,
+) -> FaceDriver:
+    """Random particles of random mass with random velocity modes, on both sides of the origin."""
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(0.3, 0.3 + cells * H, size=(n, d)) - 0.5
+    transfer = SCHEMES.get(scheme, scheme) if isinstance(scheme, str) else scheme
+    driver = FaceDriver(x, H, kernel=kernel, transfer=transfer, mass=rng.uniform(0.5, 2.0, n), dtype=dtype)
+    randomize(driver, seed + 7)
+    return driver
+
+
+def lonely_faces(d: int, kernel: str, transfer: str | Transfer) -> FaceDriver:
+    """Unit masses whose stencils do not overlap; some sit on corners, on centres of cells and of faces."""
+    side = {2: 6, 3: 3}[d]
+    cell = np.stack(np.meshgrid(*[np.arange(side) - side // 2] * d, indexing="ij"), axis=-1).reshape(-1, d)
+    offset = np.random.default_rng(2).uniform(0, 1, size=cell.shape)
+    offset[:4] = [[0.0] * d, [0.5] * d, [0.25] * d, [0.5, *[0.0] * (d - 1)]]
+    return FaceDriver(H * (offset + 6.0 * cell), H, kernel=kernel, transfer=transfer, mass=np.ones(len(cell)))
+
+
+def face_field(driver: FaceDriver, seed: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Face masses, velocities after P2G, and a random velocity on every face that has mass."""
+    mass, old = driver.velocities()
+    field = driver.own(np.random.default_rng(seed).normal(size=old.shape))
+    field[mass == 0] = 0
+    return mass, old, field
+
+
+# ---- the transfers written out: sums over all faces ----
+
+
+def reference_p2g(driver: FaceDriver, kernel: str) -> tuple[np.ndarray, np.ndarray]:
+    """Masses and momenta of all faces, for particles with v and C. J15 section 5.4"""
+    body, dx = driver.body, driver.integrator.lattice.dx
+    x, v, m, nodes = (np.asarray(q, np.float64) for q in (body.x, body.v, body.mass, driver.nodes))
+    w = m[:, None] * weights(x, nodes, dx, kernel)
+    velocity = v[:, None] + np.einsum("pab,pib->pia", body.C, nodes[None] - x[:, None])
+    return w.sum(axis=0), driver.own((w[..., None] * velocity).sum(axis=0))
+
+
+def reference_g2p(
+    driver: FaceDriver, kernel: str, field: np.ndarray, old: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Velocities (N, d) and C (N, d, d) that particles take from the faces; with `old` pure FLIP."""
+    body, dx, d = driver.body, driver.integrator.lattice.dx, driver.body.dimension
+    w, field = weights(body.x, driver.nodes, dx, kernel), driver.own(field)
+    if kernel == "linear":
+        slopes = weight_gradients(body.x, driver.nodes, dx, kernel)
+    else:
+        spread = {"quadratic": 1 / 4, "cubic": 1 / 3}[kernel] * dx**2
+        slopes = w[..., None] * (driver.nodes[None] - body.x[:, None]) / spread
+    C = np.einsum("pib,ia->pab", slopes, field)
+    v = w @ field if old is None else body.v + w @ (field - driver.own(old))
+    assert v.shape == (len(body), d)
+    return v, C
