@@ -40,7 +40,8 @@ TABLES = [
     (
         "Transfers",
         ("simulation", "transfer"),
-        '`transfer` of the simulation: a name (`"apic"` if left out), or one of these tables:',
+        '`transfer` of the simulation: a name (`"apic"` if left out), a name and the first number of its table '
+        '(`"flip:0.95"`, `"polypic:6"`), or one of these tables:',
     ),
     ("`[[collider]]`", ("collider", 0), "Every collider is one of these kinds:"),
     ("Motions", ("collider", 0, "motion"), "`motion` of colliders; one of these tables:"),

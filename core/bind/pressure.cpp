@@ -9,7 +9,7 @@
 namespace continua {
 namespace {
 
-// A system on all blocks of a grid, of either dimension.
+// A system on all blocks of a grid, of either precision and dimension.
 class Poisson {
     template <class Function>
     auto visit(Function&& f) {
@@ -54,10 +54,14 @@ class Poisson {
         });
     }
     void apply(nb::object phi, nb::object out) {
-        visit([&]<class T, int d>(PoissonSystem<T, d>& system) { system.apply(cells<d>(phi, "phi"), cells<d>(out, "out")); });
+        visit([&]<class T, int d>(PoissonSystem<T, d>& system) {
+            system.apply(cells<d>(phi, "phi"), cells<d>(out, "out"));
+        });
     }
     void precondition(nb::object r, nb::object z) {
-        visit([&]<class T, int d>(PoissonSystem<T, d>& system) { system.precondition(cells<d>(r, "r"), cells<d>(z, "z")); });
+        visit([&]<class T, int d>(PoissonSystem<T, d>& system) {
+            system.precondition(cells<d>(r, "r"), cells<d>(z, "z"));
+        });
     }
 
   private:
@@ -105,8 +109,8 @@ class Poisson {
 void bind_pressure(nb::module_& m) {
     nb::class_<Poisson>(m, "PoissonSystem",
                         "Symmetric system on the unknown cells of a block-sparse grid, see continua.flow.pressure.")
-        .def(nb::init<nb::object, nb::object, int, nb::object, nb::object, std::optional<nb::object>>(), nb::arg("keys"),
-             nb::arg("lattice"), nb::arg("dimension"), nb::arg("fluid"), nb::arg("coupling"),
+        .def(nb::init<nb::object, nb::object, int, nb::object, nb::object, std::optional<nb::object>>(),
+             nb::arg("keys"), nb::arg("lattice"), nb::arg("dimension"), nb::arg("fluid"), nb::arg("coupling"),
              nb::arg("diagonal").none() = nb::none())
         .def("solve", &Poisson::solve, nb::arg("rhs"), nb::arg("phi"), nb::arg("tolerance"), nb::arg("max_iterations"))
         .def("apply", &Poisson::apply, nb::arg("phi"), nb::arg("out"))

@@ -1,9 +1,9 @@
 // Geometric multigrid as a preconditioner: one symmetric V-cycle in single precision.
 //
-// Cells are joined 2^d to 1 and corrections are constant within a coarse cell. Couplings add up and are halved (distances
-// double). Couplings to known zeros and the given diagonal add up in full, which keeps the free surface stiff enough on
-// coarse levels, where it runs through cells. Coarser levels sweep more often, which makes up for the constant corrections
-// (the variable V-cycle of Bramble and Pasciak 1987).
+// Cells are joined 2^d to 1 and corrections are constant within a coarse cell. Couplings add up and are halved
+// (distances double). Couplings to known zeros and the given diagonal add up in full, which keeps the free surface
+// stiff enough on coarse levels, where it runs through cells. Coarser levels sweep more often, which makes up for the
+// constant corrections (the variable V-cycle of Bramble and Pasciak 1987).
 #pragma once
 
 #include <bit>
@@ -19,7 +19,6 @@ class Multigrid {
     using Values = Float::Values;
     static constexpr int kLastSweeps = 8;
     static constexpr int64_t kFewCells = 64;  // coupled cells that sweeps alone can handle
-    static constexpr size_t kMaxLevels = 18;
 
     struct Parent {
         int32_t block, corner;  // number in the next coarser level, and which of its corners the child is
@@ -72,7 +71,7 @@ class Multigrid {
     bool worth_coarsening() const {
         int64_t linked = 0;
         for (uint64_t mask : levels_.back().stencil.linked) linked += std::popcount(mask);
-        return linked > kFewCells && levels_.size() < kMaxLevels;
+        return linked > kFewCells && levels_.back().blocks.can_coarsen();
     }
 
     void add_level(LevelBlocks<d> blocks, const Faces<T, d>& faces) {
@@ -105,7 +104,8 @@ class Multigrid {
     }
 
     // Faces of the next coarser level.
-    Faces<T, d> join(const Faces<T, d>& fine, const LevelBlocks<d>& blocks, const std::vector<int32_t>& children) const {
+    Faces<T, d> join(const Faces<T, d>& fine, const LevelBlocks<d>& blocks,
+                     const std::vector<int32_t>& children) const {
         const Level& finer = levels_.back();
         Faces<T, d> coarse;
         coarse.lower.assign(size_t(blocks.count()) * d * N, 0);
@@ -166,8 +166,8 @@ class Multigrid {
             }
         }
     }
-    // The transpose of the sums, over the number of copies. Only red cells need the correction: black ones are relaxed next
-    // and depend on the red ones alone.
+    // The transpose of the sums, over the number of copies. Only red cells need the correction: black ones are relaxed
+    // next and depend on the red ones alone.
     void add_correction(Level& fine, const Level& coarse) {
         const int copies = fine.blocks.copies();
         const float weight = 1.0f / float(copies);
@@ -177,7 +177,8 @@ class Multigrid {
                 const Parent& parent = fine.parents[b * copies + copy];
                 const float* correction = coarse.x.data() + int64_t(parent.block) * N;
                 const int* into = kParentPlace<d>[parent.corner].data();
-                for (int place = 0; place < kHalf<d>; ++place) fine.x[b * N + place] += weight * correction[into[place]];
+                float* x = fine.x.data() + b * N;
+                for (int place = 0; place < kHalf<d>; ++place) x[place] += weight * correction[into[place]];
             }
     }
 

@@ -14,9 +14,9 @@ namespace continua {
 // The cells as given: arrays over all blocks of the grid.
 template <class T>
 struct PoissonCells {
-    const uint8_t* unknown;   // (blocks, cells)
-    const T* coupling;        // (blocks, cells, 4) on lower faces
-    const double* diagonal;   // (blocks, cells) or null
+    const uint8_t* unknown;  // (blocks, cells)
+    const T* coupling;       // (blocks, cells, 4) on lower faces
+    const double* diagonal;  // (blocks, cells) or null
 };
 
 struct PoissonResult {
@@ -33,7 +33,6 @@ class PoissonSystem {
   public:
     // `given` are all blocks of the grid, linked.
     PoissonSystem(const LevelBlocks<d>& given, const PoissonCells<T>& cells) {
-        select_blocks(given, cells.unknown);
         Faces<T, d> faces = read_faces(given, cells);
         free_ = std::make_unique<FreeParts<T, d>>(blocks_, faces, unknown_);
         multigrid_ = std::make_unique<Multigrid<T, d>>(blocks_, std::move(faces));
@@ -83,25 +82,26 @@ class PoissonSystem {
     }
 
   private:
-    LevelBlocks<d> blocks_;           // those with unknowns
-    std::vector<int64_t> source_;     // their numbers among the given blocks
-    std::vector<uint64_t> unknown_;   // a bit for every unknown cell
+    LevelBlocks<d> blocks_;          // those with unknowns
+    std::vector<int64_t> source_;    // their numbers among the given blocks
+    std::vector<uint64_t> unknown_;  // a bit for every unknown cell
     int64_t given_ = 0;
     std::unique_ptr<FreeParts<T, d>> free_;
     std::unique_ptr<Multigrid<T, d>> multigrid_;
     Vector part_;  // of sums over blocks
 
     // ---- set-up ----------------------------------------------------------------------------------------------------
-    void select_blocks(const LevelBlocks<d>& given, const uint8_t* unknown) {
+    // Keeps the blocks with unknowns; returns the unknown cells of all given blocks and of a missing one.
+    std::vector<uint64_t> select_blocks(const LevelBlocks<d>& given, const uint8_t* unknown) {
         given_ = given.count();
+        std::vector<uint64_t> masks(size_t(given_) + 1, 0);
         std::vector<int32_t> number(size_t(given_) + 1, -1);
         for (int64_t b = 0; b < given_; ++b) {
-            uint64_t mask = 0;
-            for (int cell = 0; cell < N; ++cell) mask |= uint64_t(unknown[b * N + cell] != 0) << cell;
-            if (!mask) continue;
+            for (int cell = 0; cell < N; ++cell) masks[b] |= uint64_t(unknown[b * N + cell] != 0) << cell;
+            if (!masks[b]) continue;
             number[b] = int32_t(source_.size());
             source_.push_back(b);
-            unknown_.push_back(mask);
+            unknown_.push_back(masks[b]);
             blocks_.keys.push_back(given.keys[b]);
         }
         blocks_.period = given.period;
@@ -110,51 +110,55 @@ class PoissonSystem {
             const int32_t there = number[given.around[source_[i / (2 * d)] * 2 * d + i % (2 * d)]];
             blocks_.around[i] = there < 0 ? int32_t(blocks_.count()) : there;
         }
+        return masks;
     }
 
-    Faces<T, d> read_faces(const LevelBlocks<d>& given, const PoissonCells<T>& cells) const {
+    Faces<T, d> read_faces(const LevelBlocks<d>& given, const PoissonCells<T>& cells) {
+        const std::vector<uint64_t> masks = select_blocks(given, cells.unknown);
         Faces<T, d> faces;
         faces.lower.resize(size_t(blocks_.count()) * d * N);
         faces.own.resize(size_t(blocks_.count()) * N);
         const char* wrong = nullptr;
 #pragma omp parallel for schedule(static) num_threads(team(blocks_.count(), kBlocksPerThread))
-        for (int64_t b = 0; b < blocks_.count(); ++b)
-            if (const char* problem = read_block(given, cells, b, faces)) {
+        for (int64_t b = 0; b < blocks_.count(); ++b) {
+            const char* problem = read_diagonal(cells, b, faces.own.data() + b * N);
+            for (int side = 0; side < 2 * d && !problem; ++side)
+                problem = read_side(given, masks, cells, b, side, faces);
+            if (problem) {
 #pragma omp critical
                 wrong = problem;
             }
+        }
         if (wrong) throw std::invalid_argument(wrong);
         return faces;
     }
-    const char* read_block(const LevelBlocks<d>& given, const PoissonCells<T>& cells, int64_t b,
-                           Faces<T, d>& faces) const {
-        const int64_t g = source_[b];
-        double* own = faces.own.data() + b * N;
-        for (int cell = 0; cell < N; ++cell) {
-            own[cell] = cells.diagonal && unknown_[b] >> cell & 1 ? cells.diagonal[g * N + cell] : 0;
+    const char* read_diagonal(const PoissonCells<T>& cells, int64_t b, double* own) const {
+        for (int cell = 0; cell < N && cells.diagonal; ++cell) {
+            if (unknown_[b] >> cell & 1) own[cell] = cells.diagonal[source_[b] * N + cell];
             if (!(own[cell] >= 0) || std::isinf(own[cell])) return "diagonal: must be finite and not negative";
         }
-        for (int side = 0; side < 2 * d; ++side) {
-            const int a = side / 2, stride = axis_stride<d>(a);
-            const int64_t next = given.around[g * 2 * d + side];
-            const bool upper = side % 2;
-            for (int cell = 0; cell < N; ++cell) {
-                T* lower = faces.lower.data() + (b * d + a) * N + cell;
-                if (!upper) *lower = 0;
-                if (!(unknown_[b] >> cell & 1)) continue;
-                const int along = cell / stride % kSide;
-                const bool inside = upper ? along < kSide - 1 : along > 0;
-                const int there = cell + (upper ? 1 : -1) * (inside ? stride : -(kSide - 1) * stride);
-                const int64_t block = inside ? g : next;
-                if (upper && block == given_) return "keys: a block that holds an upper face of an unknown cell is missing";
-                const T coupling = cells.coupling[(upper ? block * N + there : g * N + cell) * 4 + a];
-                if (!(coupling >= 0) || std::isinf(coupling)) return "coupling: must be finite and not negative";
-                const bool known = block == given_ || !cells.unknown[block * N + there];
-                if (known)
-                    own[cell] += coupling;
-                else if (!upper)
-                    *lower = coupling;
-            }
+        return nullptr;
+    }
+    // Couplings of a block's unknowns across their faces on one side, to other unknowns or to known zeros.
+    const char* read_side(const LevelBlocks<d>& given, const std::vector<uint64_t>& masks, const PoissonCells<T>& cells,
+                          int64_t b, int side, Faces<T, d>& faces) const {
+        const int a = side / 2, upper = side % 2, stride = axis_stride<d>(a), across = (kSide - 1) * stride;
+        const int64_t g = source_[b], next = given.around[g * 2 * d + side];
+        const uint64_t mine = masks[g], end = kEnds<d>[a][upper];
+        const uint64_t unknown = upper ? (mine >> stride & ~end) | (masks[next] << across & end)
+                                       : (mine << stride & ~end) | (masks[next] >> across & end);
+        if (upper && next == given_ && mine & end)
+            return "keys: a block that holds an upper face of an unknown cell is missing";
+        for (int cell = 0; cell < N; ++cell) {
+            if (!(mine >> cell & 1)) continue;
+            const bool leaves = end >> cell & 1;
+            const int64_t face = !upper ? g * N + cell : leaves ? next * N + cell - across : g * N + cell + stride;
+            const T coupling = cells.coupling[face * 4 + a];
+            if (!(coupling >= 0) || std::isinf(coupling)) return "coupling: must be finite and not negative";
+            if (!(unknown >> cell & 1))
+                faces.own[b * N + cell] += double(coupling);
+            else if (!upper)
+                faces.lower[(b * d + a) * N + cell] = coupling;
         }
         return nullptr;
     }
@@ -204,10 +208,11 @@ class PoissonSystem {
 
     // q = A p for one block.
     void multiply(const Vector& p, Vector& q, int64_t b) const {
+        using Double = Strip<double>;
         const Stencil<T, d>& stencil = multigrid_->stencil();
-        auto rows = [&](int64_t at, const Strip<double>::Values& sum) {
-            using Double = Strip<double>;
-            Double::store(Double::load(stencil.diagonal.data() + at) * Double::load(p.data() + at) - sum, q.data() + at);
+        const double* diagonal = stencil.diagonal.data();
+        auto rows = [&](int64_t at, const Double::Values& sum) {
+            Double::store(Double::load(diagonal + at) * Double::load(p.data() + at) - sum, q.data() + at);
         };
         for_strips<0>(stencil, blocks_, p.data(), b, rows);
         for_strips<1>(stencil, blocks_, p.data(), b, rows);
@@ -235,17 +240,20 @@ class PoissonSystem {
         if (!free_->empty()) free_->remove_means(multigrid_->x());
     }
 
-    // Improves x until the largest entry of r is at most the tolerance; returns the number of iterations.
+    // Improves x until the largest entry of r is at most the tolerance, or 1e-10 of what it was, where rounding takes
+    // over; returns the number of iterations.
     int conjugate_gradients(Vector& x, Vector& r, Vector& p, Vector& q, double tolerance, int max_iterations) {
         const float* z = multigrid_->x();
         double alpha = 0, rz = 0, largest = max_blocks([&](int64_t b) { return largest_entry(r.data() + b * N); });
         const double scale = 1 / largest;  // keeps single precision away from underflow
+        const double goal = std::max(tolerance, 1e-10 * largest);
         int iteration = 0;
-        while (largest > tolerance && iteration++ < max_iterations) {
+        while (largest > goal && iteration++ < max_iterations) {
             precondition(r, scale);
             // Polak-Ribiere: forgives that a cycle in single precision is not exactly symmetric.
-            const double zq = iteration == 1 ? 0 : sum_blocks([&](int64_t b) { return dot(q.data() + b * N, z + b * N); });
-            const double beta = iteration == 1 ? 0 : -alpha * zq / rz;
+            double beta = 0;
+            if (iteration > 1)
+                beta = -alpha / rz * sum_blocks([&](int64_t b) { return dot(q.data() + b * N, z + b * N); });
             rz = sum_blocks([&](int64_t b) {
                 for (int64_t i = b * N; i < (b + 1) * N; ++i) p[i] = z[i] + beta * p[i];
                 return dot(r.data() + b * N, z + b * N);

@@ -21,6 +21,18 @@ template <int d>
 constexpr int axis_stride(int a) {
     return a == d - 1 ? 1 : a == d - 2 ? kSide : kSide * kSide;
 }
+// kEnds[axis][upper]: the cells at the lower or upper end of a block along an axis, a bit for each in plain order.
+template <int d>
+inline constexpr auto kEnds = [] {
+    std::array<std::array<uint64_t, 2>, d> ends{};
+    for (int a = 0; a < d; ++a)
+        for (int cell = 0; cell < kBlockNodes<d>; ++cell) {
+            const int along = cell / axis_stride<d>(a) % kSide;
+            if (along == 0) ends[a][0] |= uint64_t(1) << cell;
+            if (along == kSide - 1) ends[a][1] |= uint64_t(1) << cell;
+        }
+    return ends;
+}();
 // Place of the cell with local coordinates l in the colour order. Along the last axis every other cell has the same
 // colour, so it counts half.
 template <int d>
@@ -50,8 +62,8 @@ inline constexpr auto kParent = [] {
     for (int corner = 0; corner < kCorners<d>; ++corner)
         for (int cell = 0; cell < kBlockNodes<d>; ++cell) {
             const std::array<int, 3> l = cell_coords<d>(cell);
-            for (int a = 0; a < d; ++a)
-                parent[corner][cell] = parent[corner][cell] * kSide + l[a] / 2 + kSide / 2 * ((corner >> (d - 1 - a)) & 1);
+            int& into = parent[corner][cell];
+            for (int a = 0; a < d; ++a) into = into * kSide + l[a] / 2 + kSide / 2 * ((corner >> (d - 1 - a)) & 1);
         }
     return parent;
 }();
@@ -117,6 +129,12 @@ struct LevelBlocks {
             copy /= 2;
         }
         return b;
+    }
+    // Keys have room for a coarser level.
+    bool can_coarsen() const {
+        bool room = bias() > 2;
+        for (int a = 0; a < d; ++a) room &= period[a] <= bias() / 2;
+        return room;
     }
     // The coarser blocks above those for which keep(block) is true.
     template <class Function>

@@ -12,6 +12,7 @@ namespace continua {
 template <class T, int d>
 class FreeParts {
     static constexpr int N = kBlockNodes<d>;
+    using Masks = std::array<uint64_t, d>;  // a bit for every cell of a block, in plain order
     struct Piece {  // connected cells of one block
         int32_t block;
         int32_t part;
@@ -20,13 +21,14 @@ class FreeParts {
 
   public:
     FreeParts(const LevelBlocks<d>& blocks, const Faces<T, d>& faces, const std::vector<uint64_t>& unknown) {
+        const std::vector<Masks> open = open_faces(blocks, faces);
         std::vector<Piece> pieces;
         std::vector<int64_t> first(size_t(blocks.count()) + 1, 0);
         for (int64_t b = 0; b < blocks.count(); ++b) {
-            find_pieces(faces, b, unknown[b], pieces);
+            find_pieces(open[b], b, unknown[b], pieces);
             first[b + 1] = int64_t(pieces.size());
         }
-        join_pieces(blocks, faces, first, pieces);
+        join_pieces(blocks, open, first, pieces);
         keep_free(faces, pieces);
     }
 
@@ -55,19 +57,15 @@ class FreeParts {
     std::vector<Piece> pieces_;   // of free parts only
     std::vector<int64_t> cells_;  // of every free part
 
-    // Cells with the lowest coordinate along an axis.
-    static constexpr uint64_t bottom(int a) {
-        uint64_t mask = 0;
-        for (int cell = 0; cell < N; ++cell)
-            if (cell / axis_stride<d>(a) % kSide == 0) mask |= uint64_t(1) << cell;
-        return mask;
-    }
-    // Cells coupled to their lower neighbour along an axis.
-    static uint64_t open(const Faces<T, d>& faces, int64_t b, int a) {
-        const T* lower = faces.lower.data() + (b * d + a) * N;
-        uint64_t mask = 0;
-        for (int cell = 0; cell < N; ++cell) mask |= uint64_t(lower[cell] > 0) << cell;
-        return mask;
+    // Per block: cells coupled to their lower neighbour along every axis.
+    static std::vector<Masks> open_faces(const LevelBlocks<d>& blocks, const Faces<T, d>& faces) {
+        std::vector<Masks> open(size_t(blocks.count()));
+#pragma omp parallel for schedule(static) num_threads(cell_team<d>(blocks.count()))
+        for (int64_t b = 0; b < blocks.count(); ++b)
+            for (int a = 0; a < d; ++a)
+                for (int cell = 0; cell < N; ++cell)
+                    open[b][a] |= uint64_t(faces.lower[(b * d + a) * N + cell] > 0) << cell;
+        return open;
     }
     template <class Function>
     static void for_cells(const Piece& piece, Function&& f) {
@@ -79,9 +77,8 @@ class FreeParts {
             f(piece.block * int64_t(N) + kPlace<d>[std::countr_zero(rest)]);
     }
 
-    static void find_pieces(const Faces<T, d>& faces, int64_t b, uint64_t rest, std::vector<Piece>& pieces) {
-        uint64_t inner[d];
-        for (int a = 0; a < d; ++a) inner[a] = open(faces, b, a) & ~bottom(a);
+    static void find_pieces(Masks inner, int64_t b, uint64_t rest, std::vector<Piece>& pieces) {
+        for (int a = 0; a < d; ++a) inner[a] &= ~kEnds<d>[a][0];
         while (rest) {
             uint64_t cells = rest & -rest, before = 0;
             while (cells != before) {
@@ -99,13 +96,13 @@ class FreeParts {
         return p;
     }
     // Pieces of neighbouring blocks that touch get the same part (the first piece of it).
-    static void join_pieces(const LevelBlocks<d>& blocks, const Faces<T, d>& faces,
+    static void join_pieces(const LevelBlocks<d>& blocks, const std::vector<Masks>& open,
                             const std::vector<int64_t>& first, std::vector<Piece>& pieces) {
         for (int64_t b = 0; b < blocks.count(); ++b)
             for (int a = 0; a < d; ++a) {
                 const int64_t there = blocks.around[b * 2 * d + 2 * a];
                 if (there == blocks.count()) continue;
-                const uint64_t touching = open(faces, b, a) & bottom(a);
+                const uint64_t touching = open[b][a] & kEnds<d>[a][0];
                 for (int64_t p = first[b]; touching && p < first[b + 1]; ++p)
                     for (int64_t q = first[there]; q < first[there + 1]; ++q)
                         if ((pieces[p].cells & touching) << (kSide - 1) * axis_stride<d>(a) & pieces[q].cells) {

@@ -111,7 +111,8 @@ struct Strip {
 // f(place of a strip's first cell, sums over neighbours of coupling times x) for all strips of one colour of a block.
 // x (blocks + 1, 2, kHalf)
 template <int colour, class T, class S, int d, class Function>
-inline void for_strips(const Stencil<T, d>& stencil, const LevelBlocks<d>& blocks, const S* x, int64_t b, Function&& f) {
+inline void for_strips(const Stencil<T, d>& stencil, const LevelBlocks<d>& blocks, const S* x, int64_t b,
+                       Function&& f) {
     using V = typename Strip<S>::Values;
     constexpr int W = Strip<S>::width, H = kHalf<d>;
     const int32_t* around = blocks.around.data() + b * 2 * d;
@@ -130,7 +131,8 @@ inline void for_strips(const Stencil<T, d>& stencil, const LevelBlocks<d>& block
                                        [](int l) { return l + 2; });
         // Along the last axis one neighbour has the same slot; the other is the one before or after it, row by row.
         auto beside = [](int l) { return l % 2 ? W + l - 1 : l + 1; };
-        const V before = Strip<S>::pick(at(below + s), here, beside), after = Strip<S>::pick(here, at(above + s), beside);
+        const V before = Strip<S>::pick(at(below + s), here, beside);
+        const V after = Strip<S>::pick(here, at(above + s), beside);
         const bool odd = (s / kPlane + colour) & 1;
         const V across = Strip<S>::pick(odd ? after : before, odd ? before : after,
                                         [](int l) { return l / 2 % 2 ? W + l : l; });

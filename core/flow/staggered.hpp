@@ -11,6 +11,7 @@
 namespace continua {
 
 inline constexpr int kCentre = 3;  // channel of the cell
+inline constexpr int kClosed = 4;  // bits of faces: valid from 0, closed beside liquid from here
 
 template <int d, class Function>
 inline void for_blocks(int64_t blocks, Function&& function) {
@@ -108,8 +109,8 @@ double outflow(const T* velocity, const T* open, const T* wall, const uint8_t* f
     return largest(most);
 }
 
-// Faces of liquid cells, unless closed: bit a of valid. Their velocity loses the difference of the potential, 0 in air; with
-// `velocity` null they are only marked. `displace`: overwrite instead of adding (the field is then a displacement).
+// Faces of liquid cells are bit a of valid, or bit a + 4 if closed. The velocity of open ones loses the difference of the
+// potential, which is 0 in air. `overwrite`: of a field that is 0 before.
 template <class T, int d>
 void subtract_differences(const double* potential, const uint8_t* fluid, const T* open, const int32_t* neighbours,
                           int64_t blocks, bool overwrite, T* velocity, uint8_t* valid) {
@@ -126,9 +127,10 @@ void subtract_differences(const double* potential, const uint8_t* fluid, const T
                 const int below = at - phi.stride(a);
                 T& u = velocity[4 * (first + i) + a];
                 if (overwrite) u = T(0);
-                if (!(wet.value[at] || wet.value[below]) || !(open[4 * (first + i) + a] > T(0))) continue;
-                bits |= uint8_t(1 << a);
-                u -= T(phi.value[at] - phi.value[below]);
+                if (!wet.value[at] && !wet.value[below]) continue;
+                const bool closed = !(open[4 * (first + i) + a] > T(0));
+                bits |= uint8_t(1 << (closed ? a + kClosed : a));
+                if (!closed) u -= T(phi.value[at] - phi.value[below]);
             }
             valid[first + i] = bits;
         });
@@ -144,11 +146,14 @@ void extrapolate(T* velocity, uint8_t* valid, uint8_t* scratch, const int32_t* n
             const int64_t first = b * kBlockNodes<d>;
             constexpr uint8_t all = uint8_t((1 << d) - 1);
             std::copy_n(valid + first, kBlockNodes<d>, scratch + first);
-            if (std::all_of(valid + first, valid + first + kBlockNodes<d>, [](uint8_t v) { return v == all; })) return;
+            auto every = [](const uint8_t* v, int n, uint8_t bits) {
+                return std::all_of(v, v + n, [=](uint8_t b) { return (b & all) == bits; });
+            };
+            if (every(valid + first, kBlockNodes<d>, all)) return;
             Halo<uint8_t, d> known;
             Halo<T, d, 4> u;
             known.read(valid, neighbours + b * kNeighbours<d>);
-            if (std::all_of(known.value, known.value + known.kCells, [](uint8_t v) { return v == 0; })) return;
+            if (every(known.value, known.kCells, 0)) return;
             // Only faces that are not valid are written, and only valid ones are read.
             u.read(velocity, neighbours + b * kNeighbours<d>);
             for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {

@@ -168,21 +168,25 @@ struct GatherBatch {
         for (int j = 0; j < kBatch; ++j)
             guard[j] = options.light > T(0) && smallest[std::min(j, count - 1)].c[0][3] < options.light * mass[j] ? T(0) : T(1);
         const Quad<T> velocity([](auto i) { return T(i < 3); });  // not the channel of the mass
+        ComponentFactors<T, Stencil::kFactors> factor[HighModes::kMost];
+        int slot[HighModes::kMost];
         for (int h = 0; h < high.count; ++h) {
             const int* e = high.exponent[h];
-            ComponentFactors<T, Stencil::kFactors> factor;
             bool squares = false;
             for (int a = 0; a < d; ++a) squares |= e[a + 3 - d] >= 2;
             for (int c = 0; c < Stencil::kFactors; ++c)
                 for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
                     V f = squares ? V(V(options.keep) * load<V>(guard + lane)) : V(options.keep);
                     for (int a = 0; a < d; ++a) f *= gather_factor<V>(stencils, a, c, e[a + 3 - d], lane);
-                    store(f, factor.of[c] + lane);
+                    store(f, factor[h].of[c] + lane);
                 }
-            const int slot = M::slot(e[0], e[1], e[2]);
-            for (int j = 0; j < count; ++j) {
-                const Quad<T> q = factor.quad(j) * velocity * Quad<T>(records[j].c[slot], stdx::element_aligned);
-                q.copy_to(out.modes + ((at + j) * high.count + h) * 4, stdx::element_aligned);
+            slot[h] = M::slot(e[0], e[1], e[2]);
+        }
+        for (int j = 0; j < count; ++j) {
+            T* own = out.modes + (at + j) * high.count * 4;
+            for (int h = 0; h < high.count; ++h) {
+                const Quad<T> q = factor[h].quad(j) * velocity * Quad<T>(records[j].c[slot[h]], stdx::element_aligned);
+                q.copy_to(own + 4 * h, stdx::element_aligned);
             }
         }
     }

@@ -131,24 +131,28 @@ struct ScatterBatch {
         using V = Lanes<T>;
         constexpr int degree = Stencil::degree;
         using M = Modes<set, d, degree>;
+        ComponentFactors<T, Stencil::kFactors> factor[HighModes::kMost];
+        int slot[HighModes::kMost];
+        bool add[HighModes::kMost];  // to the difference of the force
         for (int h = 0; h < high.count; ++h) {
             const int* e = high.exponent[h];
-            ComponentFactors<T, Stencil::kFactors> factor;
             for (int c = 0; c < Stencil::kFactors; ++c)
                 for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
                     V f = load<V>(mass + lane);
                     for (int a = 0; a < d; ++a)
                         if (e[a + 3 - d] == degree) f *= load<V>(stencils.norm_of(a, c) + lane);
-                    store(f, factor.of[c] + lane);
+                    store(f, factor[h].of[c] + lane);
                 }
-            const int slot = M::slot(e[0], e[1], e[2]);
-            const bool difference = degree > 1 && set >= ModeSet::gradient && e[0] + e[1] + e[2] == degree &&
-                                    (e[0] == degree || e[1] == degree || e[2] == degree);
-            for (int j = 0; j < batch.count; ++j) {
-                T* to = out[j].c[slot];
-                Quad<T> q = factor.quad(j) * Quad<T>(from.modes + (batch.at[j] * int64_t(high.count) + h) * 4,
-                                                     stdx::element_aligned);
-                if (difference) q += Quad<T>(to, stdx::element_aligned);
+            slot[h] = M::slot(e[0], e[1], e[2]);
+            add[h] = degree > 1 && set >= ModeSet::gradient && e[0] + e[1] + e[2] == degree &&
+                     (e[0] == degree || e[1] == degree || e[2] == degree);
+        }
+        for (int j = 0; j < batch.count; ++j) {
+            const T* own = from.modes + batch.at[j] * int64_t(high.count) * 4;
+            for (int h = 0; h < high.count; ++h) {
+                T* to = out[j].c[slot[h]];
+                Quad<T> q = factor[h].quad(j) * Quad<T>(own + 4 * h, stdx::element_aligned);
+                if (add[h]) q += Quad<T>(to, stdx::element_aligned);
                 q.copy_to(to, stdx::element_aligned);
             }
         }

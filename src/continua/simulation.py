@@ -31,7 +31,7 @@ class Simulation(World):
     Keyword arguments:
 
     - precision: "double" or "single";
-    - transfer: "apic", "pic", "flip" or an object of `continua.transfers`;
+    - transfer: "apic", "pic", "flip:0.95", "polypic:6", ... or an object of `continua.transfers`;
     - integrator: "symplectic" (explicit, all materials), "incompressible" (fluids on a staggered grid), or an object of
       `continua.integrators`;
     - kernel: "quadratic", "cubic" or "linear" B-splines; left out: quadratic, linear for incompressible flow;

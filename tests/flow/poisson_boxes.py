@@ -16,7 +16,7 @@ from continua.grid.blocks import SIDE, Lattice, Workspace, sort_particles
 class Box:
     """Cells of a box: unknown (n, ...), coupling (d, n, ...) on lower faces and diagonal (n, ...).
 
-    Not periodic: one more block of air and closed faces above every axis, and `shift` blocks between the origin and the box.
+    Not periodic: one more block of air and closed faces above every axis. `shift`: blocks from the origin to the box.
     """
 
     def __init__(

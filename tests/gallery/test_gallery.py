@@ -29,7 +29,9 @@ def test_the_gallery_is_complete() -> None:
         "dam-break",
     }
     viscoelastic = {"sponge-twist", "sponge-shot", "shaving-foam", "toothpaste", "viennetta", "pie"}
-    assert promised | granular | viscoelastic | {"spinning-disc"} <= set(NAMES)
+    transfers = {"spinning-disc", "compressed-square", "jello-drop"}
+    flow = {"vortex-sheet", "ink-drop", "dust-column", "water-dam", "water-dam-3d", "water-on-sphere"}
+    assert promised | granular | viscoelastic | transfers | flow <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -9,7 +9,7 @@ from continua import Simulation
 from continua.bodies.emitter import Emitter
 from continua.contact import colliders
 from continua.gallery import pie, sponge_twist
-from continua.gallery._measure import centre_line, momentum_gap, pieces, turns
+from continua.gallery._measure import centre_line, fullness, momentum_gap, pieces, turns
 from continua.geometry import shapes
 from continua.materials import FixedCorotated
 
@@ -49,6 +49,17 @@ def test_momentum_gap_sees_a_lost_impulse() -> None:
     assert momentum_gap(sim, start) < 1e-12
     sim.impulses *= 0.99
     assert momentum_gap(sim, start) > 1e-3
+
+
+def test_fullness_sees_squeezed_fluid() -> None:
+    """Two bodies with different particles that fill a box together; then squeezed to a half."""
+    sim = Simulation(dx=0.1, gravity=(0.0, 0.0))
+    sim.add(shapes.Box((0.0, 0.5), (1.0, 1.0)), FixedCorotated())
+    sim.add(shapes.Box((1.0, 0.5), (1.0, 1.0)), FixedCorotated(), particles_per_cell=16)
+    assert fullness(sim.bodies, sim.dx) == pytest.approx(1.0)
+    for body in sim.bodies:
+        body.x[:, 1] /= 2
+    assert fullness(sim.bodies, sim.dx) == pytest.approx(2.0)
 
 
 def test_saint_venant_gate_fails_when_the_clamps_miss_their_nodes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,18 +28,12 @@ def measured(name: str, *changes: str) -> dict[str, float]:
 
 
 def polypic(modes: int) -> str:
-    return f'transfer={{type="polypic",modes={modes}}}'
+    return f"transfer=polypic:{modes}"
 
 
 def test_compressed_square_keeps_more_energy_with_more_modes() -> None:
     """The table in the docstring of the scene; its check compares each value."""
-    schemes = [
-        "transfer=pic",
-        'transfer={type="flip",fraction=0.95}',
-        "transfer=apic",
-        polypic(6),
-        polypic(9),
-    ]
+    schemes = ["transfer=pic", "transfer=flip:0.95", "transfer=apic", polypic(6), polypic(9)]
     kept = [measured("compressed-square", scheme)["energy_kept"] for scheme in schemes]
     assert kept == sorted(kept) and kept[0] < 0.01 and kept[-1] > 0.6
     assert abs(measured("compressed-square", polypic(4))["energy_kept"] - kept[2]) < 0.02
@@ -81,3 +75,10 @@ def test_spinning_disc_slows_down(scheme: str, lost: float) -> None:
     """Schemes without the spin of particles, or with a damped one."""
     numbers = measured("spinning-disc", f"transfer={scheme}")
     assert numbers["angular_change"] == pytest.approx(-lost, abs=0.01)
+
+
+def test_a_vortex_sheet_lives_longer_with_better_transfers() -> None:
+    """The order of the table in the docstring of the scene; the check of the scene bounds each value."""
+    schemes = ["pic", "rpic", "flip:0.95", "apic", "polypic"]
+    kept = [measured("vortex-sheet", f"transfer={scheme}")["energy_kept"] for scheme in schemes]
+    assert kept == sorted(kept) and kept[0] < 0.15 and kept[-1] - kept[-2] > 0.02

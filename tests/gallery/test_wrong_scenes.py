@@ -10,6 +10,9 @@ from continua.scene import catalogue, load_scene
 
 DOUGH = '{type = "von-mises", E = 2e4, density = 1000.0, yield_stress = 800.0}'
 WRONG = {
+    "vortex-sheet": (["body.material.viscosity=5.0"], "kinetic energy is left"),
+    "ink-drop": (["integrator.tolerance=10.0"], "not 2/3"),
+    "water-dam": (["body.material.viscosity=10.0"], "front"),
     "clay-press": (["body.material.yield_stress=6e4"], "N s/m"),
     "dam-break": (["body.material.viscosity=10.0"], "front"),
     "sand-column": (["body.material.friction_angle=63.4", "collider.floor.friction=2.0"], "runs out"),
@@ -20,7 +23,7 @@ WRONG = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_setting_fails_the_check(name: str) -> None:
-    """Clay twice as strong, water like honey, sand with friction 2 or none, dough instead of jelly."""
+    """A thick fluid, a flow that may have divergence, clay twice as strong, water like honey, sand with friction 2 or none, dough instead of jelly."""
     content = runpy.run_path(str(catalogue.path(name)))
     changes, complaint = WRONG[name]
     scene = load_scene(name, content["SMALL"] + changes)

@@ -330,3 +330,12 @@ def test_spacing_is_found_without_a_grid() -> None:
     view = view_of_frames([Frame(0, 0.0, [ball()])])
     assert view.spacing(ball()) == pytest.approx(DX / 2, rel=0.35)
     assert color_scale([Frame(0, 0.0, [ball()])]).label == "speed [m/s]"
+
+
+def test_hidden_bodies_are_not_drawn_but_keep_the_picture_in_place(tmp_path: Path) -> None:
+    bodies = [ball((-0.5, 0.5, 0.0), name="air"), ball((0.5, 0.5, 0.0), name="dust")]
+    both = orange(picture(tmp_path / "both.png", bodies, color_by="body"))
+    one = picture(tmp_path / "one.png", bodies, color_by="body", hide=["air"])
+    none = picture(tmp_path / "none.png", bodies, color_by="body", hide=["air", "dust"])
+    assert both.any() and (orange(one) == both).mean() > 0.99
+    assert not orange(none).any() and np.abs(one[:, : SIZE[0] // 3] - none[:, : SIZE[0] // 3]).mean() < 1

@@ -1,7 +1,10 @@
-"""What several gallery scenes measure: pieces of a torn body, balance of momentum, the trace of a folding stream."""
+"""What several gallery scenes measure: pieces of a torn body, momentum, the trace of a stream, room taken by a fluid."""
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import binary_erosion
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
@@ -53,3 +56,17 @@ def turns(values: Array, size: float) -> NDArray[np.intp]:
             found.append(low)
             direction, high = 1, k
     return np.array(found, dtype=np.intp)
+
+
+def fullness(bodies: Sequence[Body], dx: float) -> float:
+    """Mean volume of fluid, over that of the cell, in the grid cells whose neighbours all hold fluid too.
+
+    1 if the fluid takes as much room as it should, more if it was squeezed, less if it was thinned.
+    """
+    x = np.concatenate([body.x for body in bodies])
+    place = np.floor(x / dx).astype(np.intp)
+    place -= place.min(axis=0) - 1
+    filled = np.zeros(place.max(axis=0) + 2)
+    np.add.at(filled, tuple(place.T), np.concatenate([body.volume for body in bodies]) / dx ** x.shape[1])
+    inside = binary_erosion(filled > 0, np.ones((3,) * x.shape[1]))
+    return float(filled[inside].mean())

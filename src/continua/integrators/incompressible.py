@@ -19,6 +19,7 @@ from continua.integrators.stepper import BadParticle, Obstacle, ObstacleTable, S
 from continua.materials.incompressible import IncompressibleFluid
 
 CENTRE = 3  # channel of the cell in face arrays
+OPEN, CLOSED = 7, 4  # bits of valid faces, and by how many bits closed ones beside the liquid are shifted
 STICKY = 2  # number of the contact mode, see contact.colliders.MODES
 CLEARANCE = 1e-3  # distance from walls to which particles are set back [cells]
 VOLUME_TOLERANCE = 1e-2  # of the solve that spreads crowded particles, relative to the largest crowding
@@ -99,8 +100,7 @@ class IncompressibleFlow(Stepper):
         with self._phase("volume"):
             shift = self._spread(system, bodies, velocity, fluid, walls, neighbours)
         with self._phase("extrapolate"):
-            self._extrapolate(velocity, valid, neighbours)
-            self._constrain(velocity, walls, table, neighbours)
+            self._into_air_and_walls(velocity, valid, walls, table, neighbours)
             change = None if old is None else np.subtract(velocity, old, out=old)
         with self._phase("g2p"):
             for number, body in enumerate(bodies):
@@ -290,9 +290,23 @@ class IncompressibleFlow(Stepper):
         self._extrapolate(shift, valid, neighbours)
         return shift
 
-    def _constrain(self, velocity: NDArray, walls: _Walls, table: ObstacleTable, neighbours: NDArray) -> None:
-        """Faces inside walls move so that nothing is carried through the surface."""
-        if len(table):
+    def _into_air_and_walls(
+        self,
+        velocity: NDArray,
+        valid: NDArray[np.uint8],
+        walls: _Walls,
+        table: ObstacleTable,
+        neighbours: NDArray,
+    ) -> None:
+        """Velocities beyond the liquid, so that nothing is carried through walls.
+
+        Faces in walls beside the liquid come first; what lies behind them then also follows them, as it must in corners.
+        """
+        sides = (valid & OPEN) | (valid >> CLOSED)
+        self._extrapolate(velocity, valid, neighbours)
+        if not len(table):
+            return
+        for again in (True, False):
             _core.constrain_faces(
                 velocity,
                 walls.open,
@@ -303,6 +317,8 @@ class IncompressibleFlow(Stepper):
                 table.rows,
                 table.samples,
             )
+            if again:
+                self._extrapolate(velocity, sides, neighbours)
 
     # ---- grid to particles -----------------------------------------------------------------------------------
 

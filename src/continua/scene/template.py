@@ -17,7 +17,7 @@ title = @TITLE@
 dx = 0.02                        # grid spacing [m]: half of it is about the distance between particles
 gravity = [0.0, -9.81]           # [m/s^2]; two numbers: a 2D scene; three numbers, [0.0, -9.81, 0.0]: 3D
 # precision = "double"           # or "single": half the memory
-# transfer = "apic"              # or "pic", "flip"
+# transfer = "apic"              # or "pic", "flip:0.95", "polypic"
 # dt = 1e-4                      # fixed time step [s]; left out: chosen at every step
 
 [[body]]

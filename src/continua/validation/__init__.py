@@ -7,13 +7,17 @@ from continua.validation import (
     axis_aligned,
     bar,
     cantilever,
+    channel,
     column,
     dam_break,
     disks,
     incline,
     sand,
     shear,
+    tank,
+    taylor_green,
     vortex,
+    vortex_sheet,
 )
 from continua.validation.case import Case, Measurement, Outcome, run_case
 
@@ -31,6 +35,13 @@ CASES: dict[str, Case] = {
         dam_break.CASE,
         shear.COUETTE,
         shear.SHEAR_WAVE,
+        vortex_sheet.CASE,
+        taylor_green.RANKING,
+        taylor_green.DECAY,
+        channel.CASE,
+        tank.REST,
+        tank.SLOSHING,
+        dam_break.INCOMPRESSIBLE,
     )
 }
 

@@ -88,7 +88,9 @@ def measure(quick: bool, wrong: bool) -> list[Measurement]:
             quantity = f"{name}: kinetic energy left at {time:g} s"
             value, reference = float(left[name][number]), PROTOTYPE[name][1][number]
             gated = name not in UNGATED
-            found.append(near(quantity, value, reference, BAND, 1.0) if gated else reported(quantity, value, reference))
+            found.append(
+                near(quantity, value, reference, BAND, 1.0) if gated else reported(quantity, value, reference)
+            )
     ranked = np.array([left[name] for name in names if name not in UNGATED])
     if not wrong:
         found.append(at_least("smallest step of the ranking", float(np.diff(ranked, axis=0).min()), 1e-3))

@@ -1,0 +1,319 @@
+"""The operators of the projection: outflow and its adjoint, what the projection may change, and what goes with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from poisson_boxes import Box, closed_faces
+
+import continua as ct
+from continua import _core
+
+both = pytest.mark.parametrize("d", [2, 3])
+periodic_or_not = pytest.mark.parametrize("periodic", [False, True], ids=["in air", "periodic"])
+SIZE = {2: 12, 3: 8}
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    before = ct.threads()
+    ct.set_threads(1)
+    yield
+    ct.set_threads(before)
+
+
+class Mac(Box):
+    """A box of cells with face arrays: unknowns are liquid, couplings open fractions; plain arrays are (d, n, ...)."""
+
+    def __init__(self, liquid: NDArray, opening: NDArray, **options) -> None:
+        super().__init__(liquid, opening, **options)
+        self.liquid = self.cut(self.unknown).astype(np.uint8)
+        self.open = self.quads(self.coupling)
+        self.neighbours = _core.neighbour_blocks(self.keys, self.lattice, self.dimension)
+
+    def quads(self, plain: NDArray) -> NDArray:
+        out = np.zeros((*self.index[0].shape, 4))
+        for a, values in enumerate(plain):
+            out[..., a] = self.cut(values)
+        return out
+
+    def plain(self, values: NDArray) -> NDArray:
+        """Cells (blocks, 4^d) or faces (blocks, 4^d, 4) as (n, ...) or (d, n, ...)."""
+        out = np.zeros((*self.unknown.shape, *values.shape[2:]))
+        out[self.index] = values
+        return out if values.ndim == 2 else np.moveaxis(out, -1, 0)[: self.dimension]
+
+    def outflow(self, velocity: NDArray, wall: NDArray | None = None) -> NDArray:
+        """Of quads (blocks, 4^d, 4), for all cells (blocks, 4^d)."""
+        out = np.full(self.liquid.shape, np.nan)
+        wall = np.zeros_like(velocity) if wall is None else wall
+        most = _core.cell_outflow(
+            velocity, self.open, wall, self.liquid, self.neighbours, self.dimension, out
+        )
+        assert most == np.abs(out).max()
+        return out
+
+    def subtract(
+        self, phi: NDArray, velocity: NDArray, *, overwrite: bool = False
+    ) -> tuple[NDArray, NDArray]:
+        """Velocity minus the differences of phi, and the bits of the faces it may change."""
+        out, valid = velocity.copy(), np.zeros(self.liquid.shape, np.uint8)
+        _core.subtract_differences(
+            phi, self.liquid, self.open, self.neighbours, self.dimension, overwrite, out, valid
+        )
+        return out, valid
+
+    def project(self, velocity: NDArray, wall: NDArray | None = None, tolerance: float = 1e-12) -> NDArray:
+        """The potential that frees the flow of divergence (blocks, 4^d)."""
+        phi = np.zeros(self.liquid.shape)
+        self.system().solve(-self.outflow(velocity, wall), phi, tolerance=tolerance)
+        return phi
+
+    def extrapolate(self, velocity: NDArray, valid: NDArray, layers: int) -> tuple[NDArray, NDArray]:
+        out, known = velocity.copy(), valid.copy()
+        _core.extrapolate_faces(out, known, np.zeros_like(known), self.neighbours, self.dimension, layers)
+        return out, known
+
+    def energy(self, velocity: NDArray) -> float:
+        """Of the open faces of liquid cells, for unit mass per face."""
+        _, valid = self.subtract(np.zeros(self.liquid.shape), velocity)
+        near = (valid[..., None] >> np.arange(4) & 1).astype(bool)
+        return float(0.5 * (self.open * velocity**2)[near].sum())
+
+
+def random_box(d: int, periodic: bool = False, seed: int = 0) -> Mac:
+    """Liquid and air at random; a third of the faces closed, a third of them partly open."""
+    rng, shape = np.random.default_rng(seed), (SIZE[d],) * d
+    opening = np.clip(rng.uniform(-1, 2, (d, *shape)), 0, 1)
+    return Mac(rng.random(shape) < 0.7, opening, periodic=periodic, shift=0 if periodic else -1)
+
+
+def pool(d: int) -> Mac:
+    """A closed box, two thirds full, with a solid ball in it that cuts faces."""
+    shape = (SIZE[d],) * d
+    opening = closed_faces(shape)
+    for a in range(d):
+        centre = np.indices(shape) + 0.5 - 0.5 * (np.arange(d) == a).reshape(-1, *[1] * d)
+        opening[a] *= np.clip(np.linalg.norm(centre - 0.4 * SIZE[d], axis=0) - 1.7, 0, 1)
+    return Mac(np.indices(shape)[-1] < 2 * SIZE[d] // 3, opening)
+
+
+def random_velocity(box: Mac, seed: int = 1) -> NDArray:
+    return box.quads(np.random.default_rng(seed).normal(size=box.coupling.shape))
+
+
+def random_potential(box: Mac, seed: int = 2) -> NDArray:
+    """In liquid cells only."""
+    return np.random.default_rng(seed).normal(size=box.liquid.shape) * box.liquid
+
+
+# ---- the operators ----
+
+
+@periodic_or_not
+@both
+def test_outflow_is_the_sum_over_the_faces_of_a_cell(d: int, periodic: bool) -> None:
+    box = random_box(d, periodic)
+    velocity, wall = random_velocity(box), random_velocity(box, 3)
+    flux = box.coupling * box.plain(velocity) + (1 - box.coupling) * box.plain(wall)
+    if not periodic:  # beyond the blocks everything is open and at rest
+        flux = np.pad(flux, [(0, 0), *[(0, 1)] * d])
+    upper = np.stack([np.roll(flux[a], -1, axis=a) for a in range(d)])
+    inside = tuple(slice(n) for n in box.unknown.shape)
+    expected = np.where(box.unknown, (upper - flux).sum(axis=0)[inside], 0)
+    found = box.plain(box.outflow(velocity, wall))
+    assert np.abs(found - expected).max() <= 1e-13
+    assert np.abs(box.plain(box.outflow(velocity)) - expected).max() > 0.1  # walls at rest are another flow
+
+
+@periodic_or_not
+@both
+def test_differences_are_the_negative_adjoint_of_outflow(d: int, periodic: bool) -> None:
+    """<phi, outflow u> = -<open u, grad phi>: walls and pressure do no work on each other's behalf."""
+    box = random_box(d, periodic)
+    velocity, phi = random_velocity(box), random_potential(box)
+    minus_gradient, _ = box.subtract(phi, 0 * velocity)
+    work = (box.open * velocity * minus_gradient).sum()
+    assert work == pytest.approx((phi * box.outflow(velocity)).sum(), rel=1e-12)
+    assert work != pytest.approx((phi * box.outflow(-velocity)).sum(), rel=0.1)
+    upper_instead = np.roll(box.plain(minus_gradient), 1, axis=1)
+    assert work != pytest.approx((box.coupling * box.plain(velocity) * upper_instead).sum(), rel=0.1)
+
+
+@periodic_or_not
+@both
+def test_the_pressure_matrix_is_outflow_after_differences(d: int, periodic: bool) -> None:
+    box = random_box(d, periodic)
+    phi, other = random_potential(box), random_potential(box, 5)
+    applied = np.empty_like(phi)
+    box.system().apply(phi, applied)
+    minus_gradient, _ = box.subtract(phi, np.zeros_like(box.open))
+    assert np.abs(applied - box.outflow(minus_gradient)).max() <= 1e-12
+    assert (phi * applied).sum() > 0
+    again = np.empty_like(phi)
+    box.system().apply(other, again)
+    assert (other * applied).sum() == pytest.approx((phi * again).sum(), rel=1e-12)
+
+
+@both
+def test_only_open_faces_of_liquid_cells_are_touched(d: int) -> None:
+    box = random_box(d)
+    start = random_velocity(box)
+    velocity, valid = box.subtract(random_potential(box), start)
+    for a in range(d):
+        below = np.roll(box.unknown, 1, axis=a)
+        np.moveaxis(below, a, 0)[0] = False
+        expected = (box.unknown | below) & (box.coupling[a] > 0)
+        np.testing.assert_array_equal(box.plain((valid >> a & 1).astype(float)) > 0, expected)
+        changed = (velocity != start)[..., a]
+        np.testing.assert_array_equal(changed, box.cut(expected))
+    np.testing.assert_array_equal(velocity[..., 3], start[..., 3])
+    overwritten, _ = box.subtract(np.zeros(box.liquid.shape), start, overwrite=True)
+    assert np.all(overwritten[..., :d] == 0)
+
+
+# ---- the projection ----
+
+
+@pytest.mark.parametrize("make", [random_box, pool])
+@both
+def test_projected_flow_has_no_divergence_and_less_energy(d: int, make) -> None:
+    box = make(d)
+    velocity = random_velocity(box)
+    before, scale = np.abs(box.outflow(velocity)).max(), np.abs(velocity).max()
+    phi = box.project(velocity)
+    free, _ = box.subtract(phi, velocity)
+    assert np.abs(box.outflow(free)).max() <= 1e-11 * scale < 0.1 * scale < before
+    lost, _ = box.subtract(phi, 0 * velocity, overwrite=True)
+    # What is removed is orthogonal to what stays (G20 A.5: with the minus sign).
+    assert box.energy(free) + box.energy(lost) == pytest.approx(box.energy(velocity), rel=1e-10)
+    assert box.energy(free) < 0.9 * box.energy(velocity)
+    # The plus sign of the printed formula doubles the divergence and adds energy.
+    wrong, _ = box.subtract(-phi, velocity)
+    assert np.abs(box.outflow(wrong)).max() == pytest.approx(2 * before, rel=1e-9)
+    assert box.energy(wrong) > box.energy(velocity)
+
+
+@both
+def test_a_second_projection_changes_nothing(d: int) -> None:
+    box = pool(d)
+    free, _ = box.subtract(box.project(random_velocity(box)), random_velocity(box))
+    assert np.abs(box.project(free, tolerance=1e-10)).max() == 0
+    assert np.abs(box.subtract(box.project(free, tolerance=1e-15), free)[0] - free).max() <= 1e-10
+
+
+def test_a_stream_function_makes_a_flow_that_stays() -> None:
+    n = SIZE[2]
+    box = Mac(np.ones((n, n), bool), closed_faces((n, n)))
+    psi = np.zeros((n + 1, n + 1))
+    psi[1:-1, 1:-1] = np.random.default_rng(0).normal(size=(n - 1, n - 1))
+    velocity = box.quads(np.stack([np.diff(psi, axis=1)[:-1], -np.diff(psi, axis=0)[:, :-1]]))
+    assert np.abs(box.outflow(velocity)).max() <= 1e-14 * np.abs(velocity).max() * 4
+    assert np.abs(box.project(velocity)).max() <= 1e-12
+    shear = velocity.copy()
+    shear[..., 1] *= 2
+    assert np.abs(box.project(shear)).max() > 0.1
+
+
+@both
+def test_moving_walls_push_the_flow(d: int) -> None:
+    """Closed faces that move in on one side: what they push in leaves through the surface."""
+    shape = (SIZE[d],) * d
+    box = Mac(np.indices(shape)[-1] < 6, closed_faces(shape))
+    wall = np.zeros((d, *shape))
+    wall[0, 0] = 0.5
+    velocity = np.zeros_like(box.open)
+    free, valid = box.subtract(box.project(velocity, box.quads(wall)), velocity)
+    assert np.abs(box.outflow(free, box.quads(wall))).max() <= 1e-10
+    top = box.plain(free)[d - 1][..., 6]
+    assert top.sum() == pytest.approx(0.5 * 6 * SIZE[d] ** (d - 2), rel=1e-9)
+    assert np.abs(box.outflow(free)).max() > 0.1
+
+
+# ---- extrapolation ----
+
+
+def spread_by_hand(velocity: NDArray, known: NDArray, layers: int) -> tuple[NDArray, NDArray]:
+    """Means of known neighbours, layer after layer, of one component in a box surrounded by nothing."""
+    u, known = np.pad(velocity, 1), np.pad(known, 1)
+    for _ in range(layers):
+        shifts = [(side, a) for a in range(u.ndim) for side in (1, -1)]
+        count = sum(np.roll(known, side, axis=a).astype(int) for side, a in shifts)
+        total = sum(np.roll(np.where(known, u, 0), side, axis=a) for side, a in shifts)
+        new = ~known & (count > 0) & np.pad(np.ones(velocity.shape, bool), 1)
+        u = np.where(new, total / np.maximum(count, 1), u)
+        known = known | new
+    inner = (slice(1, -1),) * u.ndim
+    return u[inner], known[inner]
+
+
+@pytest.mark.parametrize("layers", [0, 1, 3])
+@both
+def test_extrapolation_takes_means_layer_by_layer(d: int, layers: int) -> None:
+    box = random_box(d)
+    rng = np.random.default_rng(4)
+    velocity = random_velocity(box)
+    valid = (rng.random((*box.liquid.shape, d)) < 0.05) @ (1 << np.arange(d))
+    valid = valid.astype(np.uint8)
+    found, known = box.extrapolate(velocity, valid, layers)
+    for a in range(d):
+        u, there = spread_by_hand(
+            box.plain(velocity)[a], box.plain((valid >> a & 1).astype(float)) > 0, layers
+        )
+        np.testing.assert_array_equal(box.plain((known >> a & 1).astype(float)) > 0, there)
+        np.testing.assert_allclose(box.plain(found)[a], u, rtol=1e-14, atol=1e-15)
+    assert (known != valid).any() == (layers > 0)
+
+
+@both
+def test_extrapolation_reaches_as_far_as_its_layers_and_keeps_constants_and_profiles(d: int) -> None:
+    """From a plane of known faces everything continues as it was there, also where blocks meet."""
+    shape = (SIZE[d],) * d
+    box = Mac(np.ones(shape, bool), np.ones((d, *shape)))
+    start = np.indices(box.unknown.shape)
+    profile = box.quads(np.stack([2.0 + start[-1]] * d))
+    known = box.cut(start[0] < 3).astype(np.uint8) * (2**d - 1)
+    cleared = profile * (known[..., None] > 0)
+    for layers in (1, 4, 6):
+        found, there = box.extrapolate(cleared, known, layers)
+        np.testing.assert_array_equal(there > 0, box.cut(start[0] < 3 + layers))
+        np.testing.assert_array_equal(found[..., :d], (profile * (there[..., None] > 0))[..., :d])
+
+
+# ---- border ----
+
+
+def test_wrong_arguments_are_refused_by_name() -> None:
+    box = random_box(2)
+    u, phi, valid, n = random_velocity(box), random_potential(box), box.liquid.copy(), box.neighbours
+    out = np.empty_like(phi)
+    beyond = np.where(n < 0, len(u), n)
+    with pytest.raises(ValueError, match="velocity"):
+        _core.cell_outflow(u[..., :3].copy(), box.open, u, valid, n, 2, out)
+    with pytest.raises(ValueError, match="open"):
+        _core.cell_outflow(u, box.open[:-1], u, valid, n, 2, out)
+    with pytest.raises((ValueError, TypeError), match="wall"):
+        _core.cell_outflow(u, box.open, u.astype(np.float32), valid, n, 2, out)
+    with pytest.raises((ValueError, TypeError), match="fluid"):
+        _core.cell_outflow(u, box.open, u, valid.astype(bool), n, 2, out)
+    with pytest.raises(ValueError, match="neighbours"):
+        _core.cell_outflow(u, box.open, u, valid, beyond, 2, out)
+    with pytest.raises((ValueError, TypeError), match="out"):
+        _core.cell_outflow(u, box.open, u, valid, n, 2, out.astype(np.float32))
+    with pytest.raises((ValueError, TypeError), match="potential"):
+        _core.subtract_differences(phi.astype(np.float32), valid, box.open, n, 2, False, u, valid)
+    with pytest.raises(ValueError, match="neighbours"):
+        _core.subtract_differences(phi, valid, box.open, n[:, :-1].copy(), 2, False, u, valid)
+    with pytest.raises(ValueError, match="scratch"):
+        _core.extrapolate_faces(u, valid, valid[:-1], n, 2, 1)
+    with pytest.raises(ValueError, match="increment"):
+        _core.face_velocities(u, u, 2, [0.0], valid)
+    with pytest.raises(ValueError, match="full"):
+        _core.overfull_cells(u, box.open, valid, n, 2, 1, 0.0, out)
+    with pytest.raises(ValueError, match="degree"):
+        _core.overfull_cells(u, box.open, valid, n, 2, 4, 1.0, out)
+    with pytest.raises(ValueError, match="open"):
+        _core.liquid_cells(u, box.open[:-1], n, 2, valid)
