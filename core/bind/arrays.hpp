@@ -177,5 +177,7 @@ void bind_flow(nb::module_& m);
 void bind_pressure(nb::module_& m);
 void bind_solids(nb::module_& m);
 void bind_viscosity(nb::module_& m);
+void bind_mesh(nb::module_& m);
+void bind_implicit(nb::module_& m);
 
 }  // namespace continua

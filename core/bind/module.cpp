@@ -37,4 +37,6 @@ NB_MODULE(_core, m) {
     continua::bind_pressure(m);
     continua::bind_solids(m);
     continua::bind_viscosity(m);
+    continua::bind_mesh(m);
+    continua::bind_implicit(m);
 }

@@ -8,6 +8,9 @@ namespace continua {
 template <class T, int d>
 struct BatchFunctions {
     static constexpr int kSym = d * (d + 1) / 2;  // symmetric matrices: 00 01 (02) 11 (12 22)
+    void (*energy)(const T* F, const T* p, const T* z, T* out) = nullptr;
+    void (*piola)(const T* F, const T* p, const T* z, T* P) = nullptr;
+    void (*tangent)(const T* F, const T* p, const T* z, bool positive, T* out) = nullptr;  // see TangentLayout
     void (*kirchhoff)(const T* F, const T* p, const T* z, T* tau) = nullptr;
     // Trial F to admissible F; null: elastic. `advance` also gives the stress; null: the stress follows from F.
     void (*flow)(T* F, T dt, const T* grad_v, const T* p, T* z) = nullptr;
@@ -55,6 +58,26 @@ struct Batch {
         return motion;
     }
 
+    static void energy(const T* F, const T* p, const T* z, T* out) {
+        for (int lane = 0; lane < kBatch; lane += kWidth) {
+            const Point at(lane, F, p, z);
+            store(V(Model::energy(at.F, at.p, at.z)), out + lane);
+        }
+    }
+    static void piola(const T* F, const T* p, const T* z, T* P) {
+        for (int lane = 0; lane < kBatch; lane += kWidth) {
+            const Point at(lane, F, p, z);
+            write<d * d>(Mat<V, d>(Model::piola(at.F, at.p, at.z)).a, lane, P);
+        }
+    }
+    static void tangent(const T* F, const T* p, const T* z, bool positive, T* out) {
+        for (int lane = 0; lane < kBatch; lane += kWidth) {
+            const Point at(lane, F, p, z);
+            V numbers[kTangent<d>];
+            tangent_at<Model>(at.F, at.p, at.z, positive, numbers);
+            write<kTangent<d>>(numbers, lane, out);
+        }
+    }
     static void kirchhoff(const T* F, const T* p, const T* z, T* tau) {
         for (int lane = 0; lane < kBatch; lane += kWidth) {
             const Point at(lane, F, p, z);
@@ -99,8 +122,8 @@ struct Batch {
         }
     }
     static constexpr Functions table() {
-        return {&kirchhoff, Flowing<Model> ? &flow : nullptr, KeepsStress<Model> ? &advance : nullptr, &modulus,
-                Viscous<Model> ? &viscosity : nullptr};
+        return {&energy, &piola, &tangent, &kirchhoff, Flowing<Model> ? &flow : nullptr,
+                KeepsStress<Model> ? &advance : nullptr, &modulus, Viscous<Model> ? &viscosity : nullptr};
     }
 };
 

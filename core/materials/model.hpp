@@ -16,10 +16,8 @@
 #include <array>
 #include <string_view>
 
-#include "../math/differentials.hpp"
-#include "../math/eig.hpp"
 #include "../math/elementary.hpp"
-#include "../math/polar.hpp"
+#include "tangent.hpp"
 
 namespace continua {
 
@@ -62,14 +60,6 @@ inline Mat<V, d> kirchhoff_from(const Mat<V, d>& P, const Mat<V, d>& F) {
     return where_feasible(P.a[0] < infinity<V>(), times_transpose(P, F));
 }
 
-// Isotropic Psi^(s): gradient g_i, Hessian h_ij and the pair coefficients
-// a_ij = (g_i - g_j)/(s_i - s_j), b_ij = (g_i + g_j)/(s_i + s_j), the latter two free of cancellation.
-template <class V, int d>
-struct Principal {
-    Vec<V, d> g;
-    Mat<V, d> h, a, b;
-};
-
 // Product of the principal stretches other than i (and j); 1 when none is left.
 template <class V, int d>
 inline V product_without(const Vec<V, d>& s, int i, int j = -1) {
@@ -77,36 +67,6 @@ inline V product_without(const Vec<V, d>& s, int i, int j = -1) {
     for (int k = 0; k < d; ++k)
         if (k != i && k != j) product *= s[k];
     return product;
-}
-
-// dP = U Q V^T for the direction dF, optionally with negative eigenvalues of the tangent removed.
-template <class Model, class V, int d>
-inline Mat<V, d> piola_differential(const Mat<V, d>& F, const Mat<V, d>& dF, const V* p, const V* z, bool positive) {
-    const Svd<V, d> f = polar_svd(F);
-    Principal<V, d> k = Model::template principal<V, d>(f.s, p, z);
-    if (positive) {
-        k.h = positive_part(k.h);
-        for (int e = 0; e < d * d; ++e) {
-            k.a.a[e] = max(k.a.a[e], V(0));
-            k.b.a[e] = max(k.b.a[e], V(0));
-        }
-    }
-    const Mat<V, d> M = transpose(f.U) * dF * f.V_;
-    Mat<V, d> Q;
-    for (int i = 0; i < d; ++i) {
-        V sum = V(0);
-        for (int j = 0; j < d; ++j) sum += k.h(i, j) * M(j, j);
-        Q(i, i) = sum;
-        for (int j = i + 1; j < d; ++j) {
-            const V even = V(0.5f) * k.a(i, j) * (M(i, j) + M(j, i));
-            const V odd = V(0.5f) * k.b(i, j) * (M(i, j) - M(j, i));
-            Q(i, j) = even + odd;
-            Q(j, i) = even - odd;
-        }
-    }
-    Mat<V, d> dP = times_transpose(Mat<V, d>(f.U * Q), f.V_);
-    for (auto& e : dP.a) e = select(e == e, e, infinity<V>());  // outside the domain
-    return dP;
 }
 
 // tau += 2 eta J sym(grad v)                                      J15 section 4.2, stress 2 eta sym(grad v)

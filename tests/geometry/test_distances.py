@@ -16,6 +16,7 @@ SHAPES = [
     shapes.Cylinder((-0.3, -0.4, 0.1), (0.5, 0.3, 0.4), 0.4),
     shapes.Capsule((-0.3, -0.4), (0.5, 0.3), 0.3),
     shapes.Capsule((-0.3, -0.4, 0.1), (0.5, 0.3, 0.4), 0.3),
+    shapes.Torus((0.1, 0.0, -0.2), 0.7, 0.25, (1, 2, -0.5)),
     shapes.Ellipsoid((0.1, 0.0), (0.9, 0.3)),
     shapes.Ellipsoid((0.1, 0.0, 0.05), (0.9, 0.3, 0.5)),
     shapes.Rotated(shapes.Box((0.1, -0.2), (1.0, 0.6)), 33.0),

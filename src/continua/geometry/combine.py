@@ -15,7 +15,7 @@ from continua.errors import GeometryError
 from continua.geometry.base import Array, Shape
 from continua.geometry.mesh import Mesh
 from continua.geometry.points import Points
-from continua.geometry.primitives import Box, Capsule, Cylinder, Ellipsoid, Sphere
+from continua.geometry.primitives import Box, Capsule, Cylinder, Ellipsoid, Sphere, Torus
 from continua.geometry.rotation import rotation_matrix
 
 
@@ -207,6 +207,7 @@ AnyShape = Annotated[
     | Sphere
     | Cylinder
     | Capsule
+    | Torus
     | Ellipsoid
     | Mesh
     | Points

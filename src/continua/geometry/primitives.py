@@ -1,4 +1,4 @@
-"""Box, sphere, cylinder, capsule and ellipsoid, with exact signed distances."""
+"""Box, sphere, cylinder, capsule, torus and ellipsoid, with exact signed distances."""
 
 import math
 from typing import Literal
@@ -163,6 +163,48 @@ class Capsule(Shape):
         t = np.clip(relative @ along / max(along @ along, np.finfo(float).tiny), 0, 1)
         distance: Array = np.linalg.norm(relative - t[:, None] * along, axis=1)
         return distance - self.radius
+
+
+@raises(GeometryError)
+@dataclass(config=CONFIG)
+class Torus(Shape):
+    """Ring: all points within `tube` of a circle (3D only)."""
+
+    center: Vector = Field(description="centre of the circle [m]")
+    radius: Positive = Field(description="radius of the circle [m]")
+    tube: Positive = Field(description="radius of the tube [m], smaller than that of the circle")
+    axis: Vector = Field(default=(0.0, 1.0, 0.0), description="direction across the circle")
+    type: Literal["torus"] = Field(default="torus", kw_only=True, repr=False)
+
+    def __post_init__(self) -> None:
+        if len(self.center) != 3 or len(self.axis) != 3:
+            raise ValueError("a torus needs 3 coordinates, cut a disc from a disc in 2D")
+        if self.tube >= self.radius:
+            raise ValueError("tube must be smaller than radius")
+        if not any(self.axis):
+            raise ValueError("axis must not be zero")
+
+    @property
+    def dimension(self) -> int:
+        return 3
+
+    def _unit_axis(self) -> Array:
+        axis = np.array(self.axis) / max(map(abs, self.axis))
+        return np.asarray(axis / np.linalg.norm(axis))
+
+    def bounds(self) -> tuple[Array, Array]:
+        reach = self.radius * np.sqrt(np.maximum(1 - self._unit_axis() ** 2, 0)) + self.tube
+        return np.array(self.center) - reach, np.array(self.center) + reach
+
+    def volume(self) -> float:
+        return 2 * math.pi**2 * self.radius * self.tube**2
+
+    def _distance(self, x: Array) -> Array:
+        axis = self._unit_axis()
+        relative = x - np.array(self.center)
+        along = relative @ axis
+        across = np.linalg.norm(relative - along[:, None] * axis, axis=1)
+        return np.asarray(np.hypot(across - self.radius, along)) - self.tube
 
 
 @raises(GeometryError)

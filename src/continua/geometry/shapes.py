@@ -8,7 +8,7 @@ from continua.geometry.base import Shape
 from continua.geometry.combine import AnyShape, Difference, Intersection, Rotated, Union
 from continua.geometry.mesh import Mesh
 from continua.geometry.points import Points
-from continua.geometry.primitives import Box, Capsule, Cylinder, Ellipsoid, Sphere
+from continua.geometry.primitives import Box, Capsule, Cylinder, Ellipsoid, Sphere, Torus
 
 __all__ = [
     "AnyShape",
@@ -23,5 +23,6 @@ __all__ = [
     "Rotated",
     "Shape",
     "Sphere",
+    "Torus",
     "Union",
 ]

@@ -67,6 +67,14 @@ def closed_surface(vertices: Array, faces: NDArray[np.integer], name: str = "mes
     return Surface(np.ascontiguousarray(vertices), np.ascontiguousarray(faces, dtype=np.int32))
 
 
+def vertex_normals(vertices: NDArray[np.floating], faces: NDArray[np.integer]) -> Array:
+    """Unit normals (V, 3) of a surface at its vertices, mean of the faces (F, 3) weighted by their area."""
+    a, b, c = np.asarray(vertices, dtype=np.float64)[faces].transpose(1, 0, 2)
+    weighted = np.repeat(np.cross(b - a, c - a), 3, axis=0)
+    normals = np.stack([np.bincount(faces.ravel(), n, len(vertices)) for n in weighted.T], axis=1)
+    return np.asarray(normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300))
+
+
 def _merge(vertices: Array, faces: NDArray[np.integer]) -> tuple[Array, NDArray[np.integer]]:
     """One vertex per position, no unused vertices, no triangle that repeats a vertex or another triangle."""
     merged, index = np.unique(vertices + 0.0, axis=0, return_inverse=True)  # + 0.0: -0 and 0 are one place

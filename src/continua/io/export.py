@@ -14,7 +14,7 @@ from continua.io.folder import RunFolder
 from continua.io.frames import BodyFrame, Frame
 from continua.io.ply import write_ply
 from continua.io.usd import write_usd
-from continua.io.vtk import write_pvd, write_vtp
+from continua.io.vtk import write_pvd, write_vtp, write_vtu
 
 FORMATS = ("vtk", "ply", "usd")
 
@@ -32,9 +32,9 @@ def export(
 ) -> list[Path]:
     """Write the frames of a run folder in another format; 2D runs lie in the plane z = 0.
 
-    `to` is "vtk" (one .vtp per body and frame and a .pvd that plays them), "ply" (one per body and frame) or
-    "usd" (one .usdc with time samples). Files go to `output`, by default DIR/export/FORMAT. Returns the files
-    written, the one to open first.
+    `to` is "vtk" (one .vtp, or .vtu for a mesh, per body and frame and a .pvd that plays them), "ply" (one per
+    body and frame, of a mesh its surface) or "usd" (one .usdc with time samples). Files go to `output`, by
+    default DIR/export/FORMAT. Returns the files written, the one to open first.
     """
     if to not in FORMATS:
         raise OutputError(f"cannot export to {to!r}; choose one of {', '.join(FORMATS)}")
@@ -73,9 +73,7 @@ def _export_files(
     for done, index in enumerate(indices, 1):
         frame = run.read_frame(index)
         for part, (body, name) in enumerate(zip(frame.bodies, names.of(frame), strict=True)):
-            path = target / f"{name}_{index:05d}.{'vtp' if to == 'vtk' else 'ply'}"
-            write = write_vtp if to == "vtk" else write_ply
-            write(path, in_space(body.x), exported_fields(body))
+            path = _write_body(target / f"{name}_{index:05d}", body, to)
             paths.append(path)
             entries.append((frame.time, part, body.name, path.name))
         report(done, len(indices))
@@ -84,6 +82,22 @@ def _export_files(
         write_pvd(collection, entries)
         paths.insert(0, collection)
     return paths
+
+
+def _write_body(stem: Path, body: BodyFrame, to: str) -> Path:
+    """Write one body; the format and whether it is a mesh choose the ending of the file's name."""
+    x, fields = in_space(body.x), exported_fields(body)
+    if to == "ply":
+        path = stem.with_name(f"{stem.name}.ply")
+        seen, triangles = body.skin() or (slice(None), None)
+        write_ply(path, x[seen], {name: array[seen] for name, array in fields.items()}, triangles)
+    elif body.cells is not None:
+        path = stem.with_name(f"{stem.name}.vtu")
+        write_vtu(path, x, fields, body.cells)
+    else:
+        path = stem.with_name(f"{stem.name}.vtp")
+        write_vtp(path, x, fields)
+    return path
 
 
 def exported_fields(body: BodyFrame) -> dict[str, np.ndarray]:

@@ -13,19 +13,25 @@ from continua.errors import OutputError
 from continua.io.npz import plain, read_npz, write_npz
 
 FORMAT = 1
+TOPOLOGY = ("cells", "surface")
 
 
 @dataclass
 class BodyFrame:
-    """One body at one moment, particles sorted by id.
+    """One body at one moment, particles or the points of a mesh sorted by id.
 
     `arrays` always has x (N, d) [m], v (N, d) [m/s] and id (N,), usually J (N,) and other fields (N, ...).
+    A mesh has `cells` besides, numbers of points: tetrahedra (M, 4), triangles (M, 3) or springs (M, 2); and
+    `surface`, what is seen of it: triangles (F, 3) in 3D, boundary edges (F, 2) of triangles in 2D. `kind` is
+    "points", "mesh" or "springs".
     """
 
     name: str
     kind: str
     material: str
     arrays: dict[str, np.ndarray]
+    cells: np.ndarray | None = None
+    surface: np.ndarray | None = None
 
     @property
     def x(self) -> np.ndarray:
@@ -37,11 +43,25 @@ class BodyFrame:
         """Velocities (N, d) [m/s]."""
         return self.arrays["v"]
 
+    def skin(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """What a mesh shows: its points that are seen (S,), and triangles (F, 3) between these; None for others.
+
+        In 3D this is the surface, in 2D all triangles.
+        """
+        for table in (self.surface, self.cells):
+            if table is not None and table.shape[1] == 3 and len(table):
+                seen, index = np.unique(table, return_inverse=True)
+                return seen, index.reshape(table.shape)
+        return None
+
     def __len__(self) -> int:
         return len(self.arrays["x"])
 
     def spacing(self, dx: float) -> float:
-        """Typical distance of neighbouring particles [m]: from their volumes if stored, else half a cell."""
+        """Typical distance of neighbouring points [m]: from edges or volumes if stored, else half a cell."""
+        if self.cells is not None and len(self.cells):
+            edges = self.x[self.cells[:, 0]] - self.x[self.cells[:, 1]]
+            return float(np.median(np.linalg.norm(edges, axis=1)))
         volume = self.arrays.get("volume")
         if volume is not None and len(volume) and np.median(volume) > 0:
             return float(np.median(volume) ** (1.0 / self.x.shape[1]))
@@ -84,7 +104,17 @@ def write_frame(path: Path, frame: Frame, *, precision: str = "single") -> None:
         _check(body)
         keys = {name: _key(number, position, name) for position, name in enumerate(body.arrays)}
         arrays |= {keys[name]: _stored(array, precision) for name, array in body.arrays.items()}
-        bodies.append({"name": body.name, "kind": body.kind, "material": body.material, "arrays": keys})
+        entry: dict[str, Any] = {
+            "name": body.name,
+            "kind": body.kind,
+            "material": body.material,
+            "arrays": keys,
+        }
+        for part in TOPOLOGY:
+            if (table := getattr(body, part)) is not None:
+                entry[part] = f"body{number}:{part}"  # no field has a colon in its member name
+                arrays[entry[part]] = np.ascontiguousarray(table, np.int32)
+        bodies.append(entry)
     if frame.poses is not None:
         arrays["collider_position"], arrays["collider_rotation"] = map(np.asarray, frame.poses)
     meta = {"format": FORMAT, "index": int(frame.index), "time": float(frame.time), "bodies": bodies}
@@ -108,7 +138,8 @@ def read_frame(path: Path) -> Frame:
 
 def _body(entry: dict[str, Any], arrays: dict[str, np.ndarray]) -> BodyFrame:
     named = {name: arrays[key] for name, key in entry["arrays"].items()}
-    return BodyFrame(entry["name"], entry["kind"], entry["material"], named)
+    topology = {part: arrays[entry[part]] for part in TOPOLOGY if part in entry}
+    return BodyFrame(entry["name"], entry["kind"], entry["material"], named, **topology)
 
 
 def _check(body: BodyFrame) -> None:
@@ -119,6 +150,10 @@ def _check(body: BodyFrame) -> None:
     lengths = {name: len(array) for name, array in body.arrays.items()}
     if len(set(lengths.values())) != 1:
         raise ValueError(f"body {body.name!r} has arrays of different lengths: {lengths}")
+    for part in TOPOLOGY:
+        table = getattr(body, part)
+        if table is not None and table.size and (table.min() < 0 or table.max() >= len(body)):
+            raise ValueError(f"body {body.name!r} has {part} of points that it does not have")
 
 
 def _stored(array: np.ndarray, precision: str) -> np.ndarray:

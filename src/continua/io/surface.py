@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from continua.errors import OutputError
+from continua.geometry.surface import vertex_normals
 from continua.io.atomic import atomic_file, make_folder
 from continua.io.export import ExportProgress, FileNames, select_frames
 from continua.io.folder import RunFolder
@@ -80,10 +81,14 @@ def mesh(
 
 
 def reconstruct(body: BodyFrame, radius: float, *, detail: float = 0.5, smoothing: int = 15) -> Surface:
-    """Surface around the particles of a 3D body; `radius` is half their spacing [m]."""
+    """Surface around the particles of a 3D body, `radius` is half their spacing [m]; of a mesh its own."""
     x = np.ascontiguousarray(body.x, np.float64)
     if not np.isfinite(x).all():
         raise OutputError(f"body {body.name!r} has particles at infinity; mesh an earlier frame")
+    if (skin := body.skin()) is not None:
+        seen, triangles = skin
+        normals = vertex_normals(x[seen], triangles)
+        return Surface(x[seen], triangles, normals, np.asarray(body.v[seen], np.float64))
     if not len(x):
         empty = np.zeros((0, 3))
         return Surface(empty, np.zeros((0, 3), np.int64), empty, empty)

@@ -1,4 +1,4 @@
-"""USD export: one stage with a point cloud per body and a time sample per frame."""
+"""USD export: one stage with a point cloud or surface per body and a time sample per frame."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SAVE_EVERY = 8  # frames; saving hands their memory back
 
 
 def write_usd(path: Path, run: RunFolder, indices: list[int], report: Callable[[int, int], None]) -> None:
-    """Write the frames of a run as UsdGeom.Points, in metres, y up, one time code per frame, atomically."""
+    """Write a run as UsdGeom.Points and Mesh, in metres, y up, one time code per frame, atomically."""
     Gf, Sdf, Usd, UsdGeom = (require(f"pxr.{name}", "usd-core", "usd") for name in _MODULES)
     fps = float(run.description.get("fps") or 24.0)
     with atomic_path(path) as temporary:
@@ -32,19 +32,19 @@ def write_usd(path: Path, run: RunFolder, indices: list[int], report: Callable[[
         stage.SetStartTimeCode(indices[0])
         stage.SetEndTimeCode(indices[-1])
         stage.SetDefaultPrim(UsdGeom.Xform.Define(stage, "/World").GetPrim())
-        clouds: dict[tuple[str, int], _Cloud] = {}
+        prims: dict[tuple[str, int], _Body] = {}
         for done, index in enumerate(indices, 1):
             seen: dict[str, int] = {}
             shown = set()
             for body in run.read_frame(index).bodies:
                 seen[body.name] = seen.get(body.name, 0) + 1
                 key = body.name, seen[body.name]
-                if key not in clouds:
-                    clouds[key] = _Cloud((Gf, Sdf, UsdGeom), stage, body, len(clouds), run.dx, indices[0])
-                clouds[key].sample(body, index)
+                if key not in prims:
+                    prims[key] = _Body((Gf, Sdf, UsdGeom), stage, body, len(prims), run.dx, indices[0])
+                prims[key].sample(body, index)
                 shown.add(key)
-            for key in clouds.keys() - shown:
-                clouds[key].clear(index)
+            for key in prims.keys() - shown:
+                prims[key].clear(index)
             if done % _SAVE_EVERY == 0 or done == len(indices):
                 _save(stage, path)
             report(done, len(indices))
@@ -66,54 +66,72 @@ def _save(stage: Any, path: Path) -> None:
         ) from error
 
 
-class _Cloud:
-    """One body as UsdGeom.Points."""
+class _Body:
+    """One body as UsdGeom.Points, or UsdGeom.Mesh if it has a surface."""
 
     def __init__(
         self, pxr: tuple[Any, Any, Any], stage: Any, body: BodyFrame, number: int, dx: float, start: int
     ):
         self.gf, self.sdf, self.geom = pxr
-        self.width = body.spacing(dx)
+        self.is_mesh = body.skin() is not None
+        self.width = 0.0 if self.is_mesh else body.spacing(dx)
         name = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in body.name)
         name = name if name[:1].isalpha() else f"body_{name}"
         prim_path = f"/World/{name}"
         while stage.GetPrimAtPath(prim_path):
             prim_path += "_"
-        self.points = self.geom.Points.Define(stage, prim_path)
-        self.points.GetPrim().SetDisplayName(body.name)
-        self.points.GetPrim().SetCustomDataByKey("material", body.material)
-        self.points.CreateDisplayColorAttr([self.gf.Vec3f(*PALETTE[number % len(PALETTE)])])
-        self.points.CreateWidthsAttr(np.array([self.width], np.float32))
-        self.points.SetWidthsInterpolation(self.geom.Tokens.constant)
+        self.prim = (self.geom.Mesh if self.is_mesh else self.geom.Points).Define(stage, prim_path)
+        self.prim.GetPrim().SetDisplayName(body.name)
+        self.prim.GetPrim().SetCustomDataByKey("material", body.material)
+        self.prim.CreateDisplayColorAttr([self.gf.Vec3f(*PALETTE[number % len(PALETTE)])])
+        if self.is_mesh:
+            self.prim.CreateSubdivisionSchemeAttr(self.geom.Tokens.none)
+            self.prim.CreateDoubleSidedAttr(True)
+        else:
+            self.prim.CreateWidthsAttr(np.array([self.width], np.float32))
+            self.prim.SetWidthsInterpolation(self.geom.Tokens.constant)
         self.clear(start)  # a body that appears later is empty before
 
     def clear(self, time: int) -> None:
-        """No points at this time."""
-        self._set(time, np.zeros((0, 3), np.float32), np.zeros((0, 3), np.float32), np.zeros(0, np.int64))
+        """Nothing to see at this time."""
+        self._set(time, np.zeros((0, 3), np.float32), np.zeros((0, 3), np.float32))
+        self._set_elements(time, np.zeros(0, np.int64), np.zeros((0, 3), np.int32))
 
     def sample(self, body: BodyFrame, time: int) -> None:
         """The body at this time; scalar and vector fields become primvars."""
-        self._set(time, _vectors(body.x), _vectors(body.v), body.arrays["id"].astype(np.int64))
+        seen, triangles = body.skin() or (np.arange(len(body)), np.zeros((0, 3), np.int32))
+        self._set(time, _vectors(body.x[seen]), _vectors(body.v[seen]))
+        self._set_elements(time, body.arrays["id"][seen], triangles)
         for name, array in body.arrays.items():
             if name in ("x", "v", "id") or array.dtype.kind not in "bfiu":
                 continue
             if array.ndim == 1:
-                self._primvar(name, self.sdf.ValueTypeNames.FloatArray, array.astype(np.float32), time)
+                kind, values = self.sdf.ValueTypeNames.FloatArray, array[seen].astype(np.float32)
             elif array.ndim == 2 and array.shape[1] in (2, 3):
-                self._primvar(name, self.sdf.ValueTypeNames.Vector3fArray, _vectors(array), time)
+                kind, values = self.sdf.ValueTypeNames.Vector3fArray, _vectors(array[seen])
+            else:
+                continue
+            self._primvar(name, kind, values, time)
 
-    def _set(self, time: int, x: np.ndarray, v: np.ndarray, ids: np.ndarray) -> None:
-        self.points.CreatePointsAttr().Set(x, time)
-        self.points.CreateVelocitiesAttr().Set(v, time)
-        self.points.CreateIdsAttr().Set(ids, time)
+    def _set(self, time: int, x: np.ndarray, v: np.ndarray) -> None:
+        self.prim.CreatePointsAttr().Set(x, time)
+        self.prim.CreateVelocitiesAttr().Set(v, time)
         low = x.min(axis=0) - self.width / 2 if len(x) else np.zeros(3, np.float32)
         high = x.max(axis=0) + self.width / 2 if len(x) else np.zeros(3, np.float32)
-        self.points.CreateExtentAttr().Set(np.array([low, high], np.float32), time)
+        self.prim.CreateExtentAttr().Set(np.array([low, high], np.float32), time)
+
+    def _set_elements(self, time: int, ids: np.ndarray, triangles: np.ndarray) -> None:
+        if self.is_mesh:
+            self.prim.CreateFaceVertexCountsAttr().Set(np.full(len(triangles), 3, np.int32), time)
+            indices = np.ascontiguousarray(triangles, np.int32).reshape(-1)
+            self.prim.CreateFaceVertexIndicesAttr().Set(indices, time)
+        else:
+            self.prim.CreateIdsAttr().Set(ids.astype(np.int64), time)
 
     def _primvar(self, name: str, kind: Any, values: np.ndarray, time: int) -> None:
         name = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in name)
         name = name if not name[:1].isdigit() else f"_{name}"
-        primvars = self.geom.PrimvarsAPI(self.points)
+        primvars = self.geom.PrimvarsAPI(self.prim)
         primvars.CreatePrimvar(name, kind, self.geom.Tokens.vertex).Set(values, time)
 
 

@@ -1,4 +1,4 @@
-"""VTK files for ParaView: .vtp (points or triangles, raw binary) and the .pvd list that gives them times."""
+"""VTK files for ParaView, raw binary: .vtp (points, surfaces), .vtu (meshes), and the .pvd that gives them times."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from continua.io.atomic import atomic_file, write_bytes
 
 _TYPES = {"f4": "Float32", "f8": "Float64", "i1": "Int8", "i2": "Int16", "i4": "Int32", "i8": "Int64"}
 _TYPES |= {"u1": "UInt8", "u2": "UInt16", "u4": "UInt32", "u8": "UInt64"}
+_CELL_TYPES = {2: 3, 3: 5, 4: 10}  # VTK numbers of lines, triangles and tetrahedra, by corners
 _XML = '<?xml version="1.0" encoding="utf-8"?>'
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -32,25 +33,52 @@ def write_vtp(
     kind = "Verts" if triangles is None else "Polys"
     ends = np.arange(1, len(cells) + 1, dtype=np.int64) * cells.shape[1]
     topology = [blob.array("connectivity", cells.reshape(-1)), blob.array("offsets", ends)]
-    xml = "\n".join(
-        [
-            _XML,
-            '<VTKFile type="PolyData" version="1.0" byte_order="LittleEndian" header_type="UInt64">',
-            "<PolyData>",
-            f'<Piece NumberOfPoints="{len(points)}" NumberOfVerts="{counts["Verts"]}" NumberOfLines="0"'
-            f' NumberOfStrips="0" NumberOfPolys="{counts["Polys"]}">',
-            "<PointData>",
-            *point_data,
-            "</PointData>",
-            f"<Points>{coordinates}</Points>",
-            f"<{kind}>",
-            *topology,
-            f"</{kind}>",
-            '</Piece></PolyData><AppendedData encoding="raw">\n_',
-        ]
-    )
+    head = [
+        '<VTKFile type="PolyData" version="1.0" byte_order="LittleEndian" header_type="UInt64">',
+        "<PolyData>",
+        f'<Piece NumberOfPoints="{len(points)}" NumberOfVerts="{counts["Verts"]}" NumberOfLines="0"'
+        f' NumberOfStrips="0" NumberOfPolys="{counts["Polys"]}">',
+        "<PointData>",
+        *point_data,
+        "</PointData>",
+        f"<Points>{coordinates}</Points>",
+        f"<{kind}>",
+        *topology,
+        f"</{kind}>",
+        "</Piece></PolyData>",
+    ]
+    _write(path, head, blob)
+
+
+def write_vtu(path: Path, points: np.ndarray, fields: Mapping[str, np.ndarray], cells: np.ndarray) -> None:
+    """Write a mesh: points (N, 3) [m] with fields (N, ...), and lines (M, 2), triangles or tetrahedra (M, 4)."""
+    blob = _Blob()
+    point_data = [blob.array(name, array) for name, array in fields.items()]
+    coordinates = blob.array("Points", points)
+    ends = np.arange(1, len(cells) + 1, dtype=np.int64) * cells.shape[1]
+    kinds = np.full(len(cells), _CELL_TYPES[cells.shape[1]], np.uint8)
+    topology = [blob.array("connectivity", cells.astype(np.int64).reshape(-1)), blob.array("offsets", ends)]
+    head = [
+        '<VTKFile type="UnstructuredGrid" version="1.0" byte_order="LittleEndian" header_type="UInt64">',
+        "<UnstructuredGrid>",
+        f'<Piece NumberOfPoints="{len(points)}" NumberOfCells="{len(cells)}">',
+        "<PointData>",
+        *point_data,
+        "</PointData>",
+        f"<Points>{coordinates}</Points>",
+        "<Cells>",
+        *topology,
+        blob.array("types", kinds),
+        "</Cells>",
+        "</Piece></UnstructuredGrid>",
+    ]
+    _write(path, head, blob)
+
+
+def _write(path: Path, head: list[str], blob: _Blob) -> None:
+    """Write the XML and, behind it, the arrays it refers to, atomically."""
     with atomic_file(path) as file:
-        file.write(xml.encode())
+        file.write("\n".join([_XML, *head, '<AppendedData encoding="raw">\n_']).encode())
         for part in blob.parts:
             file.write(np.uint64(part.nbytes).astype("<u8").tobytes())
             file.write(part.data)

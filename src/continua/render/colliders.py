@@ -14,12 +14,31 @@ Pose = tuple[np.ndarray, np.ndarray]
 
 @dataclass
 class Solid:
-    """Triangles (M, 3) over vertices (N, 3) [m] with outward normals (N, 3), in one colour (RGB in 0..1)."""
+    """Triangles (M, 3) over vertices (N, 3) [m] with outward normals (N, 3).
+
+    `color` is one colour, RGB in 0..1, or one for every vertex (N, 3).
+    """
 
     vertices: np.ndarray
     triangles: np.ndarray
     normals: np.ndarray
-    color: tuple[float, float, float] = (0.60, 0.64, 0.70)
+    color: tuple[float, float, float] | np.ndarray = (0.60, 0.64, 0.70)
+
+    @property
+    def colors(self) -> np.ndarray:
+        """Colours (N, 3) of the vertices."""
+        return np.broadcast_to(np.asarray(self.color, np.float32), (len(self.vertices), 3))
+
+
+def merged(solids: Sequence[Solid]) -> Solid:
+    """All solids, at least one, as one."""
+    first = np.cumsum([0, *(len(solid.vertices) for solid in solids[:-1])])
+    return Solid(
+        np.concatenate([solid.vertices for solid in solids]),
+        np.concatenate([solid.triangles + shift for solid, shift in zip(solids, first, strict=True)]),
+        np.concatenate([solid.normals for solid in solids]),
+        np.concatenate([solid.colors for solid in solids]),
+    )
 
 
 @dataclass

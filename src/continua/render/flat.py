@@ -26,6 +26,7 @@ class FlatRenderer:
         figure_module = require("matplotlib.figure", "matplotlib", "render")
         agg = require("matplotlib.backends.backend_agg", "matplotlib", "render")
         self.patches = require("matplotlib.patches", "matplotlib", "render")
+        self.collections = require("matplotlib.collections", "matplotlib", "render")
         self.view = view
         dpi = 100 * view.size[1] / 720
         inches = view.size[0] / dpi, view.size[1] / dpi
@@ -53,6 +54,7 @@ class FlatRenderer:
             sizes = [np.full(len(cloud.x), self._points_squared(cloud.radius)) for cloud in clouds]
             self.points.set_sizes(np.concatenate([np.zeros(0), *sizes]))
             self._draw_colliders(frame)
+            self._draw_meshes(frame)
             if self.view.show_time:
                 self.axes.set_title(f"t = {frame.time:.3f} s", fontsize=11, loc="left", color="#3a404a")
             self.canvas.draw()
@@ -126,6 +128,25 @@ class FlatRenderer:
                     style |= {"facecolor": "none", "linewidth": 1.6}
                 patch = self.patches.Polygon(outline @ rotation.T + position, closed=True, **style)
                 self.moving.append(self.axes.add_patch(patch))
+
+    def _draw_meshes(self, frame: Frame) -> None:
+        """Triangles in the mean colour of their corners, with a line round the body; springs as lines."""
+        for body in self.view.shown(frame):
+            if body.cells is None:
+                continue
+            places, colors = body.x[body.cells], self.view.scale.colors(body)[body.cells].mean(axis=1)
+            if body.cells.shape[1] == 2:
+                self._lines(places, colors, 1.2)
+                continue
+            style = {"facecolors": colors, "edgecolors": colors, "linewidths": 0.3, "zorder": 3}
+            triangles = self.collections.PolyCollection(places, **style)
+            self.moving.append(self.axes.add_collection(triangles, autolim=False))
+            if body.surface is not None:
+                self._lines(body.x[body.surface], _EDGE, 0.8)
+
+    def _lines(self, ends: np.ndarray, colors: Any, width: float) -> None:
+        lines = self.collections.LineCollection(ends, colors=colors, linewidths=width, zorder=3.5)
+        self.moving.append(self.axes.add_collection(lines, autolim=False))
 
 
 def _outline(collider: Mapping[str, Any], limits: tuple[float, ...]) -> np.ndarray | None:

@@ -73,8 +73,8 @@ class PyvistaRenderer:
             for name in self.names:
                 self.plotter.remove_actor(name, render=False)
             self.names = []
-            for shape in self.view.shapes(frame):
-                self._collider(shape)
+            for shape in [*self.view.shapes(frame), *self.view.solids(frame), *self.view.wires(frame)]:
+                self._shape(shape)
             focal = self.view.camera.focal(self.view.size[1])
             away = float(np.linalg.norm(np.subtract(self.view.camera.eye, self.view.camera.target)))
             for cloud in self.view.clouds(frame):
@@ -96,12 +96,13 @@ class PyvistaRenderer:
         self.plotter.add_mesh(mesh, name=name, render=False, reset_camera=False, **options)
         self.names.append(name)
 
-    def _collider(self, shape: Drawable) -> None:
+    def _shape(self, shape: Drawable) -> None:
         if isinstance(shape, Solid):
             faces = np.column_stack([np.full(len(shape.triangles), 3), shape.triangles])
             mesh = self.pv.PolyData(shape.vertices, faces.reshape(-1))
             mesh.point_data.active_normals = shape.normals
-            self._add(mesh, color=shape.color, smooth_shading=True)
+            mesh["color"] = (255 * shape.colors + 0.5).astype(np.uint8)
+            self._add(mesh, scalars="color", rgb=True, smooth_shading=True)
         elif isinstance(shape, Ground):
             if shape.normal @ (np.asarray(self.view.camera.eye) - shape.point) > 0:
                 middle = (self.view.lower + self.view.upper) / 2

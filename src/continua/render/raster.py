@@ -75,7 +75,7 @@ class Canvas:
                 self._write((row[keep] + j) * width + (column[keep] + i), front, numbers[keep])
 
     def triangles(self, solid: Solid) -> np.ndarray:
-        """Draw triangles; pixels get the row number of the returned table of normals (P, 3)."""
+        """Draw triangles; pixels get the row number of the returned table (P, 6): normal and colour."""
         pixels, depth = self.camera.project(solid.vertices.astype(np.float32), self.size)
         corners = pixels[solid.triangles]  # (M, 3, 2)
         safe = (depth[solid.triangles] > self.near).all(axis=1)
@@ -92,10 +92,10 @@ class Canvas:
         first = 0
         for number in np.unique(group):
             chosen = np.flatnonzero((group == number) & (count > 0))
-            normals = self._fragments(solid, chosen, corners, depth, low, boxes, count, first)
-            first += len(normals)
-            table.append(normals)
-        return np.concatenate([*table, np.zeros((0, 3), np.float32)])
+            rows = self._fragments(solid, chosen, corners, depth, low, boxes, count, first)
+            first += len(rows)
+            table.append(rows)
+        return np.concatenate([*table, np.zeros((0, 6), np.float32)])
 
     def _fragments(
         self,
@@ -108,7 +108,7 @@ class Canvas:
         count: np.ndarray,
         first: int,
     ) -> np.ndarray:
-        """Test every pixel of the boxes around the chosen triangles; returns a normal (P, 3) for each hit."""
+        """Test every pixel of the boxes around the chosen triangles; returns normal and colour (P, 6) of hits."""
         triangle = np.repeat(chosen, count[chosen])
         start = np.repeat(np.cumsum(count[chosen]) - count[chosen], count[chosen])
         local = np.arange(len(triangle)) - start
@@ -126,9 +126,10 @@ class Canvas:
         front = 1 / (weights / depth[nodes]).sum(axis=1)  # 1/depth is linear on the screen
         index = row[hit] * self.size[0] + column[hit]
         won = self._write(index, front.astype(np.float32), first + np.arange(len(index)))
-        normals = np.zeros((len(index), 3), np.float32)
-        normals[won] = (weights[won, :, None] * solid.normals[nodes[won]]).sum(axis=1)
-        return normals
+        rows = np.zeros((len(index), 6), np.float32)
+        rows[won, :3] = (weights[won, :, None] * solid.normals[nodes[won]]).sum(axis=1)
+        rows[won, 3:] = (weights[won, :, None] * solid.colors[nodes[won]]).sum(axis=1)
+        return rows
 
     def lines(self, wires: Wires, width: int, owner: int) -> None:
         """Draw lines of that width in pixels; their pixels get `owner`."""

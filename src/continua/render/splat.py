@@ -10,14 +10,15 @@ import numpy as np
 from continua.io.frames import Frame
 from continua.render.camera import Camera
 from continua.render.ground import contact
-from continua.render.light import Density, Shadows
+from continua.render.light import Density, Shadows, sample_surface
 from continua.render.raster import NOTHING
-from continua.render.stage import LINE, Stage, build_stage
+from continua.render.stage import LINE, Stage, build_stage, draw_solids, line_width
 from continua.render.view import Cloud, View
 
 _LINE_COLOR = np.array([0.42, 0.46, 0.52], np.float32) ** 2.2
 _SHADOW = np.array([0.50, 0.53, 0.60], np.float32)  # what is left of the ground colour in full shadow
 _SMOOTHNESS = 0.72  # share of the surface normal against the normal of the single ball
+_LIFT = 2.0  # texels off the surface, where shadows are looked up
 _FATNESS = 1.15  # balls overlap a little, so that a surface has no holes
 
 
@@ -72,15 +73,21 @@ class SplatRenderer:
         clouds = self.view.clouds(frame)
         balls = _gather(clouds)
         canvas = stage.canvas.copy()
+        solids = self.view.solids(frame)
+        normals, colors = draw_solids(canvas, solids, len(stage.normals))
+        for wires in self.view.wires(frame):
+            canvas.lines(wires, line_width(self.size), LINE)
         balls.pixels, balls.rho = canvas.balls(balls.x, balls.radius)
         index = np.flatnonzero(canvas.owner != NOTHING)
         pixels = self._visible(index, canvas.depth[index], canvas.owner[index], stage)
         _show_balls(pixels, balls, clouds, self.view.camera)
         solid = np.flatnonzero(pixels.owner < LINE)
-        pixels.normal[solid] = stage.normals[LINE - 1 - pixels.owner[solid]]
-        pixels.color[solid] = stage.colors[LINE - 1 - pixels.owner[solid]]
+        number = LINE - 1 - pixels.owner[solid]
+        pixels.normal[solid] = np.concatenate([stage.normals, normals])[number]
+        pixels.color[solid] = np.concatenate([stage.colors, colors])[number]
         spacing = 2 * min((cloud.radius for cloud in clouds), default=self.view.extent / 200)
-        casters = np.concatenate([balls.x, stage.points])
+        skins = [sample_surface(one, min(self.view.extent / 150, spacing)) for one in solids]
+        casters = np.concatenate([balls.x, stage.points, *skins])
         shadows = Shadows(self.light, casters, spacing) if len(casters) else None
         lit = self._light(pixels, shadows)
         return _finish(self._background(stage, casters, shadows, spacing), pixels, lit, self.view.size)
@@ -112,7 +119,9 @@ class SplatRenderer:
         if shadows is not None:
             bright = np.flatnonzero(lamp > 0)
             x = _points(pixels, bright, self.view.camera, self.size)
-            x += normal[bright] * np.float32(2 * shadows.texel)
+            # Flat faces that the light grazes need up to twice the lift to be free of moire.
+            lift = np.where(pixels.owner[bright] < LINE, 2 - lamp[bright], np.float32(1))
+            x += normal[bright] * (np.float32(_LIFT * shadows.texel) * lift)[:, None]
             lamp[bright] *= np.float32(0.12) + np.float32(0.88) * shadows.lit(x)
         sky = openness * (np.float32(0.5) + np.float32(0.5) * normal[:, 1])
         rim = np.clip(1 + normal @ self.view.camera.basis()[2].astype(np.float32), 0, 1)

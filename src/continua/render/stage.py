@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from continua.render.colliders import Drawable, Ground, Solid, Wires
+from continua.render.colliders import Drawable, Ground, Solid, Wires, merged
 from continua.render.ground import Backdrop
 from continua.render.light import light_axes, sample_surface
 from continua.render.raster import NOTHING, Canvas
@@ -34,25 +34,34 @@ class Stage:
 def build_stage(view: View, shapes: list[Drawable], light: np.ndarray, size: tuple[int, int]) -> Stage:
     """Draw the colliders of a view on a canvas of that size; `light` (3,) points towards the light."""
     canvas = Canvas(view.camera, size)
-    normals = [np.zeros((0, 3), np.float32)]
-    colors = [np.zeros((0, 3), np.float32)]
-    points = [np.zeros((0, 3), np.float32)]
-    first = 0
-    for solid in (shape for shape in shapes if isinstance(shape, Solid)):
-        layer = Canvas(view.camera, size)
-        table = layer.triangles(solid)
-        front = np.flatnonzero((layer.owner != NOTHING) & (layer.depth < canvas.depth))
-        canvas.depth[front] = layer.depth[front]
-        canvas.owner[front] = LINE - 1 - (first + np.arange(len(front)))
-        normals.append(table[layer.owner[front]])
-        colors.append(np.tile(np.array(solid.color, np.float32) ** 2.2, (len(front), 1)))
-        points.append(sample_surface(solid, view.extent / 150))
-        first += len(front)
+    solids = [shape for shape in shapes if isinstance(shape, Solid)]
+    normals, colors = draw_solids(canvas, solids)
+    points = [np.zeros((0, 3), np.float32), *(sample_surface(solid, view.extent / 150) for solid in solids)]
     for shape in shapes:
         if isinstance(shape, Wires):
-            canvas.lines(shape, max(2, round(size[1] / 480)), LINE)
+            canvas.lines(shape, line_width(size), LINE)
     grounds = [shape for shape in shapes if isinstance(shape, Ground)]
     center = (view.lower + view.upper) / 2
     backdrop = Backdrop(view.camera, view.size, grounds, center, view.extent, light_axes(light)[:2])
-    tables = np.concatenate(normals), np.concatenate(colors), np.concatenate(points)
-    return Stage(canvas, backdrop, backdrop.image**2.2, *tables)
+    return Stage(canvas, backdrop, backdrop.image**2.2, normals, colors, np.concatenate(points))
+
+
+def line_width(size: tuple[int, int]) -> int:
+    """Width of lines [pixels] on a canvas of that size."""
+    return max(2, round(size[1] / 480))
+
+
+def draw_solids(canvas: Canvas, solids: list[Solid], first: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Draw solids on a canvas; returns the normals and linear colours (P, 3) of what is in front.
+
+    Row k of these tables belongs to the pixel that `LINE - 1 - (first + k)` owns.
+    """
+    if not solids:
+        return np.zeros((0, 3), np.float32), np.zeros((0, 3), np.float32)
+    layer = Canvas(canvas.camera, canvas.size)
+    table = layer.triangles(merged(solids))
+    front = np.flatnonzero((layer.owner != NOTHING) & (layer.depth < canvas.depth))
+    canvas.depth[front] = layer.depth[front]
+    canvas.owner[front] = LINE - 1 - (first + np.arange(len(front)))
+    rows = table[layer.owner[front]]
+    return rows[:, :3], rows[:, 3:] ** np.float32(2.2)

@@ -12,10 +12,12 @@ from continua.errors import OutputError
 from continua.io.export import in_space
 from continua.io.folder import RunFolder
 from continua.io.frames import BodyFrame, Frame
+from continua.render.bodies import solid_of, wires_of
 from continua.render.camera import Camera, framing
-from continua.render.colliders import Drawable, Ground, Solid, drawables
+from continua.render.colliders import Drawable, Ground, Solid, Wires, drawables
 from continua.render.colors import ColorScale, color_scale
 
+_KNOT = 0.15  # radius of the points of a spring network over the length of its springs
 _SCANNED = 24  # frames of a run that are looked at to choose ranges
 
 
@@ -51,23 +53,40 @@ class View:
         return max(float((self.upper - self.lower).max()), 1e-9)
 
     def clouds(self, frame: Frame) -> list[Cloud]:
-        """The bodies of a frame, but hidden ones, as coloured balls that touch; without particles far out of sight."""
+        """The particles of a frame, but hidden bodies, as coloured balls that touch; none far out of sight."""
         clouds = []
         center = (self.lower + self.upper) / 2
-        for body in frame.bodies:
-            if body.name in self.hide:
+        for body in self.shown(frame):
+            if body.skin() is not None:
                 continue
             x = in_space(body.x)
             near = (np.abs(x - center) < 30 * self.extent).all(axis=1)  # False for NaN
             if near.any():
                 colors = self.scale.colors(body)[near]
-                clouds.append(Cloud(x[near].astype(np.float32), colors, 0.5 * self.spacing(body)))
+                share = 0.5 if body.cells is None else _KNOT
+                clouds.append(Cloud(x[near].astype(np.float32), colors, share * self.spacing(body)))
         return clouds
+
+    def shown(self, frame: Frame) -> list[BodyFrame]:
+        """The bodies of a frame that are not hidden."""
+        return [body for body in frame.bodies if body.name not in self.hide]
+
+    def solids(self, frame: Frame) -> list[Solid]:
+        """The surfaces of the mesh bodies of a 3D frame."""
+        eye = np.asarray(self.camera.eye)
+        solids = [solid_of(body, self.scale.colors(body), eye) for body in self.shown(frame)]
+        return [solid for solid in solids if solid is not None]
+
+    def wires(self, frame: Frame) -> list[Wires]:
+        """The springs of bodies without a surface."""
+        wires = [wires_of(body) for body in self.shown(frame)]
+        return [one for one in wires if one is not None]
 
     def spacing(self, body: BodyFrame) -> float:
         """Typical distance of neighbouring particles [m]; decided once, so that a film does not flicker."""
         if body.name not in self.spacings:
-            self.spacings[body.name] = body.spacing(self.dx) if self.dx else _spacing(body.x)
+            known = self.dx or body.cells is not None
+            self.spacings[body.name] = body.spacing(self.dx or 0.0) if known else _spacing(body.x)
         return self.spacings[body.name]
 
     def shapes(self, frame: Frame) -> list[Drawable]:

@@ -1,0 +1,196 @@
+#include "../transfer/implicit.hpp"
+
+#include "../materials/catalogue.hpp"
+#include "../transfer/implicit_positions.hpp"
+#include "transfer.hpp"
+
+namespace continua {
+namespace {
+
+template <class T, int d>
+using On = SortedParticles<T, d>;
+template <class T, int d>
+using Work = detail::ImplicitWork<T, d>;
+
+// Particles of one body on the grid, as Python describes them.
+struct Setting {
+    nb::handle particles, lattice, order;
+    int dimension, degree;
+};
+
+// f<degree>(sorted particles), everything checked; reach is only needed to read nodes.
+template <class T, int d, class Function>
+void with_particles(const Setting& set, nb::handle reach, int64_t node_blocks, Function&& f) {
+    const Particles<T> particles = particles_of<T, d>(set.particles, "particles");
+    const Lattice<T, d> lattice = lattice_of<T, d>(set.lattice);
+    const Blocks blocks = blocks_of(set.order, particles.count);
+    const int32_t* links = reach.is_valid() ? checked_reach<d>(reach, blocks.count, node_blocks) : nullptr;
+    const On<T, d> on{particles, lattice, blocks, links};
+    with_degree(set.degree, [&]<int degree>() { f.template operator()<degree>(on); });
+}
+
+template <class T, int d>
+const T* checked_nodes(nb::handle object, const std::string& name) {
+    return checked<T>(object, name, {-1, kBlockNodes<d>, 4});
+}
+template <class T, int d, int degree>
+T* checked_tiles(nb::handle object, const Blocks& blocks) {
+    return checked<T>(object, "tiles", {blocks.count, kTileNodes<d, degree>, 4});
+}
+
+double checked_step(double dt) {
+    if (!(dt > 0) || !(dt < std::numeric_limits<double>::infinity()))
+        throw std::invalid_argument("dt: must be positive and finite");
+    return dt;
+}
+
+// f<degree>(sorted particles, shared work, velocity): the kernels that ask the material.
+template <class Function>
+void with_material(const Setting& set, nb::handle parameters_, const std::string& name, nb::handle reach,
+                   nb::handle velocity_, double dt, Function&& f) {
+    checked_step(dt);
+    dispatch(set.particles.attr("x"), "particles.x", set.dimension, [&]<class T, int d>() {
+        const bool reads = velocity_.is_valid();
+        const T* velocity = reads ? checked_nodes<T, d>(velocity_, "velocity") : nullptr;
+        const int64_t node_blocks = reads ? length(velocity_, "velocity") : 0;
+        with_particles<T, d>(set, reach, node_blocks, [&]<int degree>(const On<T, d>& on) {
+            const Parameters<T> parameters = parameters_of<T>(parameters_, on.particles);
+            BatchFunctions<T, d> material;
+            if (!batch_functions<T, d>(name, on.particles, parameters, material))
+                throw std::invalid_argument("material: an implicit step needs a material of the core");
+            const Work<T, d> work{on.particles, parameters, material, T(dt)};
+            f.template operator()<degree>(on, work, velocity);
+        });
+    });
+}
+
+double energy(nb::object particles, nb::object parameters, const std::string& material, nb::object lattice,
+              nb::object order, nb::object reach, nb::object velocity, int dimension, int degree_, double dt) {
+    double total = 0;
+    with_material({particles, lattice, order, dimension, degree_}, parameters, material, reach, velocity, dt,
+                  [&]<int degree>(const auto& on, const auto& work, const auto* v) {
+                      nb::gil_scoped_release release;
+                      total = implicit_energy<degree>(on, work, v);
+                  });
+    return total;
+}
+
+void forces(nb::object particles, nb::object parameters, const std::string& material, nb::object lattice,
+            nb::object order, nb::object reach, nb::object velocity, int dimension, int degree_, double dt,
+            nb::object tiles_) {
+    with_material({particles, lattice, order, dimension, degree_}, parameters, material, reach, velocity, dt,
+                  [&]<int degree, class T, int d>(const On<T, d>& on, const Work<T, d>& work, const T* v) {
+                      T* tiles = checked_tiles<T, d, degree>(tiles_, on.blocks);
+                      nb::gil_scoped_release release;
+                      sweep<T, d, degree>(on, v, tiles, detail::ForceWork<T, d>{work});
+                  });
+}
+
+void diagonal(nb::object particles, nb::object parameters, const std::string& material, nb::object lattice,
+              nb::object order, int dimension, int degree_, double dt, nb::object tiles_) {
+    with_material({particles, lattice, order, dimension, degree_}, parameters, material, nb::handle(), nb::handle(), dt,
+                  [&]<int degree, class T, int d>(const On<T, d>& on, const Work<T, d>& work, const T*) {
+                      T* tiles = checked_tiles<T, d, degree>(tiles_, on.blocks);
+                      nb::gil_scoped_release release;
+                      sweep<T, d, degree>(on, (const T*)nullptr, tiles, detail::DiagonalWork<T, d>{work});
+                  });
+}
+
+// (rows, capacity), a tangent and, where the material is viscous, one more row.
+template <class T, int d>
+Tangents<T> checked_tangents(nb::handle object, const Particles<T>& particles, int rows) {
+    return {checked<T>(object, "tangents", {rows, particles.stride}), particles.stride, rows};
+}
+
+void prepare(nb::object particles, nb::object parameters, const std::string& material, nb::object lattice,
+             nb::object order, nb::object reach, nb::object velocity, int dimension, int degree_, double dt,
+             bool positive, nb::object tangents_) {
+    with_material({particles, lattice, order, dimension, degree_}, parameters, material, reach, velocity, dt,
+                  [&]<int degree, class T, int d>(const On<T, d>& on, const Work<T, d>& work, const T* v) {
+                      const int rows = tangent_rows(work.material);
+                      const auto tangents = checked_tangents<T, d>(tangents_, on.particles, rows);
+                      nb::gil_scoped_release release;
+                      sweep<T, d, degree>(on, v, (T*)nullptr, detail::PrepareWork<T, d>{work, positive, tangents});
+                  });
+}
+
+void product(nb::object particles, nb::object lattice, nb::object order, nb::object reach, nb::object direction_,
+             int dimension, int degree_, nb::object tangents_, nb::object tiles_) {
+    dispatch(particles.attr("x"), "particles.x", dimension, [&]<class T, int d>() {
+        const T* direction = checked_nodes<T, d>(direction_, "direction");
+        with_particles<T, d>({particles, lattice, order, dimension, degree_}, reach, length(direction_, "direction"),
+                             [&]<int degree>(const On<T, d>& on) {
+            const int rows = kTangent<d> + (length(tangents_, "tangents") > kTangent<d> ? 1 : 0);
+            const auto tangents = checked_tangents<T, d>(tangents_, on.particles, rows);
+            T* tiles = checked_tiles<T, d, degree>(tiles_, on.blocks);
+            nb::gil_scoped_release release;
+            sweep<T, d, degree>(on, direction, tiles, detail::ProductWork<T, d>{tangents});
+        });
+    });
+}
+
+nb::dict positions(nb::object particles, nb::object out_, nb::object lattice, nb::object keys_, nb::object order,
+                   nb::object velocity_, int dimension, int degree_, double dt) {
+    checked_step(dt);
+    if (degree_ == 1) throw std::invalid_argument("degree: implicit positions need smooth splines, degree 2 or 3");
+    PositionReport report;
+    int64_t count = 0;
+    dispatch(particles.attr("x"), "particles.x", dimension, [&]<class T, int d>() {
+        const int64_t blocks = length(keys_, "keys");
+        const NodeBlocks grid{checked<uint64_t>(keys_, "keys", {blocks}), blocks};
+        if (!std::is_sorted(grid.keys, grid.keys + blocks)) throw std::invalid_argument("keys: must be sorted");
+        const T* velocity = checked<T>(velocity_, "velocity", {blocks, kBlockNodes<d>, 4});
+        const Particles<T> out = particles_of<T, d>(out_, "out");
+        with_particles<T, d>({particles, lattice, order, dimension, degree_}, nb::handle(), blocks,
+                             [&]<int degree>(const On<T, d>& on) {
+            count = on.particles.count;
+            if (out.stride < count) throw std::invalid_argument("out.x: too short for these particles");
+            if (out.x == on.particles.x) throw std::invalid_argument("out.x: must not be that of the particles");
+            nb::gil_scoped_release release;
+            if constexpr (degree > 1)
+                report = implicit_positions<T, d, degree>(on.particles, out, on.lattice, on.blocks, grid, velocity, dt);
+        });
+    });
+    nb::dict result;
+    result["max_steps"] = report.max_steps;
+    result["mean_steps"] = count ? double(report.steps) / double(count) : 0.0;
+    result["halvings"] = report.halvings;
+    result["unsolved"] = report.unsolved;
+    result["max_residual"] = report.max_residual;
+    return result;
+}
+
+int rows_of(const std::string& material, int dimension) {
+    if (dimension != 2 && dimension != 3) throw std::invalid_argument("dimension: must be 2 or 3");
+    int rows = dimension == 2 ? kTangent<2> : kTangent<3>;
+    with_model(material, [&]<class Model>() { rows += Viscous<Model>; });
+    return rows;
+}
+
+}  // namespace
+
+// Node fields are (blocks, nodes, 4), tiles (particle blocks, tile nodes, 4) to be summed by collect_tiles, tangents
+// (tangent_rows, capacity) the caller's memory from prepare to product.
+void bind_implicit(nb::module_& m) {
+    using nb::arg;
+    const arg particles("particles"), parameters("parameters"), material("material"), lattice("lattice"),
+        order("order"), reach("reach"), velocity("velocity"), dimension("dimension"), degree("degree"), dt("dt"),
+        tangents("tangents"), tiles("tiles");
+    m.def("tangent_rows", &rows_of, material, dimension);
+    m.def("implicit_energy", &energy, particles, parameters, material, lattice, order, reach, velocity, dimension,
+          degree, dt, "Potential of an implicit step at node velocities [J]; inf where a particle is not admissible.");
+    m.def("implicit_forces", &forces, particles, parameters, material, lattice, order, reach, velocity, dimension,
+          degree, dt, tiles, "Its gradient with respect to the node velocities [N s], in tiles.");
+    m.def("implicit_prepare", &prepare, particles, parameters, material, lattice, order, reach, velocity, dimension,
+          degree, dt, arg("positive"), tangents,
+          "What implicit_product needs at these velocities; positive removes negative eigenvalues per particle.");
+    m.def("implicit_product", &product, particles, lattice, order, reach, arg("direction"), dimension, degree, tangents,
+          tiles, "Second derivative times a node field, in tiles.");
+    m.def("implicit_diagonal", &diagonal, particles, parameters, material, lattice, order, dimension, degree, dt, tiles,
+          "Diagonal of the second derivative for undeformed particles [kg], in tiles.");
+    m.def("implicit_positions", &positions, particles, arg("out"), lattice, arg("keys"), order, velocity, dimension,
+          degree, dt,
+          "Solves x' = x + dt v(x') into out.x, in block order; nodes whose last channel is zero do not count.");
+}
+
+}  // namespace continua

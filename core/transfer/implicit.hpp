@@ -1,0 +1,225 @@
+// The potential of an implicit step as a function of node velocities v, and its first two derivatives. J15 A.6.1
+//     Phi(v) = sum_p V0 [ Psi(Fhat) + dt eta J |sym grad v|^2 ],   Fhat = (I + dt grad v) F
+// eta is the Newtonian viscosity of the material, J = det F before the step; without it Phi is the elastic energy.
+#pragma once
+
+#include "slopes.hpp"
+
+namespace continua {
+
+// Elastic bodies need the numbers of a tangent, viscous ones another one, V0 dt eta J.
+template <class T, int d>
+inline int tangent_rows(const BatchFunctions<T, d>& material) {
+    return kTangent<d> + (material.viscosity ? 1 : 0);
+}
+
+template <class T>
+struct Tangents {  // component-major, particles in block order: the order of prepare and product must be the same
+    T* at;
+    int64_t stride;
+    int rows;
+};
+
+namespace detail {
+
+// The material of one batch before the step and at Fhat.
+template <class T, int d>
+struct ImplicitPoint {
+    using V = Lanes<T>;
+    alignas(64) T F[d * d * kBatch], moved[d * d * kBatch], volume[kBatch], drag[kBatch];
+    alignas(64) T p[kMaxParameters * kBatch], z[kMaxStates * kBatch];
+
+    static Mat<V, d> matrix(const T* from, int lane) {
+        Mat<V, d> m;
+        for (int k = 0; k < d * d; ++k) m.a[k] = load<V>(from + k * kBatch + lane);
+        return m;
+    }
+    static void put(const Mat<V, d>& m, T* to, int lane) {
+        for (int k = 0; k < d * d; ++k) store(m.a[k], to + k * kBatch + lane);
+    }
+    static Mat<V, d> viscous(const V& drag, const Mat<V, d>& gradient) {
+        return drag * (gradient + transpose(gradient));
+    }
+    void fetch(const BatchIndices& indices, const Particles<T>& particles, const Parameters<T>& parameters) {
+        indices.fetch(particles.F, particles.stride, d * d, F);
+        indices.fetch(particles.volume, volume);
+        indices.fetch(particles.state, particles.stride, particles.states, z);
+        indices.fetch(parameters, p);
+    }
+    // Fhat, and drag = eta J.
+    void move(const BatchFunctions<T, d>& material, const T* gradient, T dt) {
+        if (material.viscosity) material.viscosity(p, drag);
+        for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
+            const Mat<V, d> f = matrix(F, lane);
+            put(f + V(dt) * (matrix(gradient, lane) * f), moved, lane);
+            if (material.viscosity) store(V(load<V>(drag + lane) * determinant(f)), drag + lane);
+        }
+    }
+};
+
+// What energy, forces and tangents have in common.
+template <class T, int d>
+struct ImplicitWork {
+    const Particles<T>& particles;
+    const Parameters<T>& parameters;
+    const BatchFunctions<T, d>& material;
+    T dt;
+
+    using V = Lanes<T>;
+    using Point = ImplicitPoint<T, d>;
+
+    void prefetch(int64_t particle, int64_t) const {
+        continua::prefetch<false>(particles.F, particles.stride, d * d, particle);
+        continua::prefetch<false>(particles.volume, 0, 1, particle);
+        continua::prefetch<false>(particles.state, particles.stride, particles.states, particle);
+    }
+    Point point(const BatchIndices& indices, const T* gradient) const {
+        Point at;
+        at.fetch(indices, particles, parameters);
+        at.move(material, gradient, dt);
+        return at;
+    }
+};
+
+template <class T, int d>
+struct EnergyWork : ImplicitWork<T, d> {
+    double* sums;  // one per block
+
+    template <class Batch>
+    void operator()(Batch& batch, const BatchIndices& indices, int64_t, int64_t block) const {
+        const auto at = this->point(indices, batch.gradient);
+        alignas(64) T psi[kBatch];
+        this->material.energy(at.moved, at.p, at.z, psi);
+        for (int j = 0; j < indices.count; ++j) {
+            double value = psi[j];
+            if (this->material.viscosity) value += double(this->dt) * at.drag[j] * strain_rate2(batch.gradient + j);
+            sums[block] += double(at.volume[j]) * value;
+        }
+    }
+    static double strain_rate2(const T* gradient) {
+        double sum = 0;
+        for (int i = 0; i < d; ++i)
+            for (int k = 0; k < d; ++k) {
+                const double rate = 0.5 * (double(gradient[(i * d + k) * kBatch]) + gradient[(k * d + i) * kBatch]);
+                sum += rate * rate;
+            }
+        return sum;
+    }
+};
+
+template <class T, int d>
+struct ForceWork : ImplicitWork<T, d> {
+    template <class Batch>
+    void operator()(Batch& batch, const BatchIndices& indices, int64_t, int64_t) const {
+        using V = Lanes<T>;
+        const auto at = this->point(indices, batch.gradient);
+        alignas(64) T P[d * d * kBatch];
+        this->material.piola(at.moved, at.p, at.z, P);
+        for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
+            Mat<V, d> stress = times_transpose(at.matrix(P, lane), at.matrix(at.F, lane));
+            if (this->material.viscosity)
+                stress = stress + at.viscous(load<V>(at.drag + lane), at.matrix(batch.gradient, lane));
+            at.put(V(this->dt) * load<V>(at.volume + lane) * stress, batch.stress, lane);
+        }
+    }
+};
+
+// The direction of a product is dF = G F, G the gradient of the node field. Then U^T dF V = U^T G (F V), and the stress
+// to scatter is dP F^T = U Q (F V)^T: with F V in place of V the tangent takes G straight to it, and with h, a, b times
+// dt^2 V0 the product needs nothing else of the particle.
+template <class T, int d>
+struct PrepareWork : ImplicitWork<T, d> {
+    bool positive;
+    Tangents<T> tangents;
+
+    template <class Batch>
+    void operator()(Batch& batch, const BatchIndices& indices, int64_t begin, int64_t) const {
+        using V = Lanes<T>;
+        using At = TangentLayout<d>;
+        const auto at = this->point(indices, batch.gradient);
+        alignas(64) T numbers[(kTangent<d> + 1) * kBatch];
+        this->material.tangent(at.moved, at.p, at.z, positive, numbers);
+        for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
+            T* frame = numbers + At::V * kBatch;
+            at.put(at.matrix(at.F, lane) * at.matrix(frame, lane), frame, lane);
+            const V scale = V(this->dt) * load<V>(at.volume + lane);
+            for (int k = At::h; k < kTangent<d>; ++k)
+                store(V(V(this->dt) * scale * load<V>(numbers + k * kBatch + lane)), numbers + k * kBatch + lane);
+            if (this->material.viscosity)
+                store(V(scale * load<V>(at.drag + lane)), numbers + kTangent<d> * kBatch + lane);
+        }
+        for (int k = 0; k < tangents.rows; ++k)
+            std::copy_n(numbers + k * kBatch, indices.count, tangents.at + k * tangents.stride + begin);
+    }
+};
+
+template <class T, int d>
+struct ProductWork {
+    Tangents<T> tangents;
+
+    void prefetch(int64_t, int64_t place) const {
+        for (int part = 0; part < kBatch; part += 64 / sizeof(T))
+            continua::prefetch<false>(tangents.at, tangents.stride, tangents.rows, place + part);
+    }
+    template <class Batch>
+    void operator()(Batch& batch, const BatchIndices& indices, int64_t begin, int64_t) const {
+        using V = Lanes<T>;
+        using Point = ImplicitPoint<T, d>;
+        const bool whole = indices.count == kBatch;
+        alignas(64) T copy[(kTangent<d> + 1) * kBatch] = {};
+        if (!whole)
+            for (int k = 0; k < tangents.rows; ++k)
+                std::copy_n(tangents.at + k * tangents.stride + begin, indices.count, copy + k * kBatch);
+        const T* from = whole ? tangents.at + begin : copy;
+        const int64_t stride = whole ? tangents.stride : kBatch;
+        for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
+            V numbers[kTangent<d>];
+            for (int k = 0; k < kTangent<d>; ++k) numbers[k] = load<V>(from + k * stride + lane);
+            const Mat<V, d> gradient = Point::matrix(batch.gradient, lane);
+            Mat<V, d> stress = apply_tangent((const V*)numbers, gradient);
+            if (tangents.rows > kTangent<d>)
+                stress = stress + Point::viscous(load<V>(from + kTangent<d> * stride + lane), gradient);
+            Point::put(stress, batch.stress, lane);
+        }
+    }
+};
+
+// At F = I the tangent has one stiffness along the direction of motion and one across it, so that the diagonal of
+// component a is dt^2 V0 [along (d_a w)^2 + across sum_{b != a} (d_b w)^2]; for elastic solids along = lam + 2 mu and
+// across = mu. J15 A.6.1
+template <class T, int d>
+struct DiagonalWork : ImplicitWork<T, d> {
+    template <class Batch>
+    void operator()(Batch& batch, const BatchIndices& indices, int64_t, int64_t) const {
+        using At = TangentLayout<d>;
+        ImplicitPoint<T, d> at;
+        at.fetch(indices, this->particles, this->parameters);
+        alignas(64) T identity[d * d * kBatch] = {}, numbers[kTangent<d> * kBatch], eta[kBatch] = {};
+        for (int i = 0; i < d; ++i) std::fill_n(identity + i * (d + 1) * kBatch, kBatch, T(1));
+        this->material.tangent(identity, at.p, at.z, false, numbers);
+        if (this->material.viscosity) this->material.viscosity(at.p, eta);
+        for (int j = 0; j < kBatch; ++j) {
+            const T scale = this->dt * at.volume[j];
+            const T pair = T(0.5) * (numbers[At::a * kBatch + j] + numbers[At::b * kBatch + j]);
+            const T along = scale * (this->dt * std::max(numbers[At::h * kBatch + j], T(0)) + T(2) * eta[j]);
+            const T across = scale * (this->dt * std::max(pair, T(0)) + eta[j]);
+            for (int i = 0; i < d; ++i)
+                for (int a = 0; a < d; ++a) batch.stress[(i * d + a) * kBatch + j] = i == a ? along : across;
+        }
+        batch.stencils.square();
+    }
+};
+
+}  // namespace detail
+
+// Phi(v) [J]; +inf where some Fhat is not admissible.
+template <int degree, class T, int d>
+double implicit_energy(const SortedParticles<T, d>& on, const detail::ImplicitWork<T, d>& shared, const T* velocity) {
+    std::vector<double> sums(on.blocks.count, 0.0);
+    sweep<T, d, degree>(on, velocity, nullptr, detail::EnergyWork<T, d>{shared, sums.data()});
+    double total = 0;
+    for (const double sum : sums) total += sum;
+    return total == total ? total : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace continua

@@ -1,0 +1,117 @@
+"""What every energy of the node positions of a mesh offers: its value, its gradient and its Hessian."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from continua import _core
+
+Array = NDArray[np.float64]
+
+
+class Hessian(Protocol):
+    """Second derivative of an energy at fixed positions: a symmetric map between arrays (N, d)."""
+
+    def product(self, dx: Array) -> Array:
+        """Hessian [N/m] times the displacements dx (N, d) [m]: (N, d) [N]."""
+        ...
+
+    def diagonal(self) -> Array:
+        """Diagonal of the Hessian, (N, d) [N/m]."""
+        ...
+
+
+class NodeEnergy(Protocol):
+    """An energy of node positions x (N, d) [m]."""
+
+    def value(self, x: Array) -> float:
+        """Energy [J], +inf where x is not admissible."""
+        ...
+
+    def gradient(self, x: Array) -> Array:
+        """Derivative of the energy, minus the forces, (N, d) [N]."""
+        ...
+
+    def hessian(self, x: Array, *, positive: bool = False) -> Hessian:
+        """Second derivative at x; `positive` removes the negative eigenvalues of every element."""
+        ...
+
+
+class BlockHessian:
+    """Assembled Hessian of a native energy: one d x d block for every pair of nodes that share an element.
+
+    Made by `NativeEnergy.hessian`. Assembled products are about four times as fast as element by element; assembly
+    costs five of them, so it pays from the fifth product on (benchmarks/mesh.py).
+    """
+
+    def __init__(self, kernel: _core.MeshElements | _core.MeshSprings, nodes: tuple[int, int]) -> None:
+        self._kernel = kernel
+        self._nodes = nodes
+        self.values: Array = np.empty(
+            kernel.hessian_size()
+        )  # blocks column by column, and four numbers of padding
+
+    def product(self, dx: ArrayLike) -> Array:
+        """Hessian [N/m] times the displacements dx (N, d) [m]: (N, d) [N]."""
+        out = np.empty(self._nodes)
+        self._kernel.product(self.values, node_array(dx), out)
+        return out
+
+    def diagonal(self) -> Array:
+        """Diagonal of the Hessian, (N, d) [N/m]."""
+        out = np.empty(self._nodes)
+        self._kernel.diagonal(self.values, out)
+        return out
+
+    def add(self, other: BlockHessian, factor: float = 1.0) -> None:
+        """Add a multiple of another Hessian of the same energy, such as a lagged one for damping."""
+        self.values += factor * other.values
+
+    def shift(self, amount: ArrayLike) -> None:
+        """Add amount (N,) [N/m] to the diagonal, such as mass / dt^2."""
+        self._kernel.shift(self.values, node_array(amount))
+
+    def matrix(self) -> sparse.bsr_matrix:
+        """The same as a SciPy matrix (N d, N d), for direct solvers."""
+        rows, columns = self._kernel.pattern()
+        count, d = self._nodes
+        blocks = self.values[: len(columns) * d * d].reshape(-1, d, d).transpose(0, 2, 1)
+        return sparse.bsr_matrix((blocks, columns, rows), shape=(count * d, count * d))
+
+
+class NativeEnergy:
+    """An energy whose formulas live in the core. The same bits for any number of threads."""
+
+    def __init__(self, kernel: _core.MeshElements | _core.MeshSprings, nodes: tuple[int, int]) -> None:
+        self._kernel = kernel
+        self._nodes = nodes  # number of nodes, dimension
+
+    def value(self, x: ArrayLike) -> float:
+        """Energy [J] at the positions x (N, d) [m], +inf where x is not admissible."""
+        return self._kernel.energy(node_array(x))
+
+    def gradient(self, x: ArrayLike) -> Array:
+        """Derivative of the energy, minus the forces, (N, d) [N]."""
+        out = np.empty(self._nodes)
+        self._kernel.gradient(node_array(x), out)
+        return out
+
+    def hessian(
+        self, x: ArrayLike, *, positive: bool = False, into: BlockHessian | None = None
+    ) -> BlockHessian:
+        """Second derivative at x (N, d); `positive` removes the negative eigenvalues of every element.
+
+        `into`: an earlier Hessian of this energy that is no longer needed, to be overwritten.
+        """
+        made = BlockHessian(self._kernel, self._nodes) if into is None else into
+        self._kernel.hessian(node_array(x), positive, made.values)
+        return made
+
+
+def node_array(x: ArrayLike) -> Array:
+    """As the core wants arrays: double precision, contiguous and writable."""
+    return np.require(x, np.float64, ["C", "W"])
