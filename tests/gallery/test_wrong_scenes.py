@@ -23,7 +23,7 @@ WRONG = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_setting_fails_the_check(name: str) -> None:
-    """A thick fluid, a flow that may have divergence, clay twice as strong, water like honey, sand with friction 2 or none, dough instead of jelly."""
+    """Thick fluids, flow with divergence, strong clay, sand with friction 2 or none, dough instead of jelly."""
     content = runpy.run_path(str(catalogue.path(name)))
     changes, complaint = WRONG[name]
     scene = load_scene(name, content["SMALL"] + changes)

@@ -55,7 +55,7 @@ scene = Scene(
     render=RenderSettings(
         color_by="speed",
         limits=(0.0, 2.5),
-        camera=CameraSettings(position=(1.5, 0.9, 1.7), target=(0.5, 0.16, 0.0)),
+        camera=CameraSettings(position=(1.7, 0.95, 2.1), target=(0.5, 0.28, 0.0)),
     ),
 )
 
