@@ -50,7 +50,7 @@ void face_velocities(T* nodes, const T* mass, int64_t blocks, const T* increment
 }
 
 // Liquid cells: those that hold particles (last channel of mass) and are not solid. Slivers that walls leave of a cell, less
-// than half of it, may miss particles though they are wet: they count as liquid beside a liquid cell, across an open face.
+// than half of it, may miss particles though they are wet: they follow the cell across their most open face.
 template <class T, int d>
 void mark_liquid(const T* mass, const T* open, const int32_t* neighbours, int64_t blocks, uint8_t* fluid) {
     for_blocks<d>(blocks, [&](int64_t b) {
@@ -67,11 +67,13 @@ void mark_liquid(const T* mass, const T* open, const int32_t* neighbours, int64_
                 read = true;
             }
             const int at = held.offset(l);
+            T widest = T(0);
             for (int a = 0; a < d; ++a)
-                for (const int side : {-1, 1}) {
-                    const int other = at + side * held.stride(a), face = side < 0 ? at : other;
-                    if (held.value[other + kCentre] > T(0) && free.value[other + kCentre] > T(0) && free.value[face + a] > T(0))
-                        fluid[first + i] = 1;
+                for (const int other : {at - held.stride(a), at + held.stride(a)}) {
+                    const T opening = free.value[std::max(at, other) + a];  // of the face between them
+                    const bool wet = held.value[other + kCentre] > T(0) && free.value[other + kCentre] > T(0);
+                    if (opening > widest) widest = opening, fluid[first + i] = wet;
+                    else if (opening == widest && opening > T(0)) fluid[first + i] |= wet;
                 }
         });
     });
@@ -175,10 +177,10 @@ void extrapolate(T* velocity, uint8_t* valid, uint8_t* scratch, const int32_t* n
     }
 }
 
-// Share of a B-spline that lies over its own cell, the next and the one after.
+// Share of a B-spline that lies over its own cell and over the next (cubic ones: and beyond).
 template <int degree>
-inline constexpr double kShares[3] = {degree == 1 ? 0.75 : degree == 2 ? 2.0 / 3.0 : 115.0 / 192.0,
-                                      degree == 1 ? 0.125 : degree == 2 ? 1.0 / 6.0 : 19.0 / 96.0, 0.0};
+inline constexpr double kShares[2] = {degree == 1 ? 0.75 : degree == 2 ? 2.0 / 3.0 : 115.0 / 192.0,
+                                      degree == 1 ? 0.125 : degree == 2 ? 1.0 / 6.0 : 77.0 / 384.0};
 
 // Mass of a cell in units of a full one, if everything open around it were full: walls hold no liquid.
 template <class T, int d, int degree>

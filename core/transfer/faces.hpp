@@ -46,7 +46,7 @@ struct FaceStencils {
             for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
                 V q = (load<V>(x + a * kBatch + lane) - V(lattice.origin[a])) * V(lattice.inv_dx) - first_of_block;
                 // Across the seam: halfway between where block particles lie and where their images would.
-                if (lattice.period[a]) q = select(q < shift + V(T(kSide / 2)) - half * span, V(q + span), q);
+                if (lattice.period[a]) q = select(q < shift + half + V(T(kSide / 2)) - half * span, V(q + span), q);
                 // Rounding may disagree with the sort by one cell at a block face; the clamps keep stencils in the tile.
                 const V first = min(max(V(stdx::floor(V(q - half - shift))), V(0)), V(T(kSide - 1)));
                 const V own = min(max(V(stdx::floor(V(q - shift))), first), V(first + V(1)));

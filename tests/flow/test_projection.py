@@ -113,6 +113,18 @@ def test_projected_flow_has_no_divergence_and_less_energy(d: int, make) -> None:
 
 
 @both
+def test_pressure_gives_a_drop_in_air_no_momentum(d: int) -> None:
+    """Faces weighed alike: along every line the differences add up to zero, from air to air."""
+    shape = (SIZE[d],) * d
+    drop = np.linalg.norm(np.indices(shape) - SIZE[d] / 2, axis=0) < SIZE[d] / 3
+    box = Mac(drop, np.ones((d, *shape)))
+    velocity = random_velocity(box)
+    free, _ = box.subtract(box.project(velocity), velocity)
+    gained = (free - velocity).sum(axis=(0, 1))
+    assert np.abs(gained).max() <= 1e-11 < 1 < np.abs(free - velocity).sum()
+
+
+@both
 def test_a_second_projection_changes_nothing(d: int) -> None:
     box = pool(d)
     free, _ = box.subtract(box.project(random_velocity(box)), random_velocity(box))

@@ -65,7 +65,7 @@ def test_a_shift_moves_particles_and_leaves_their_velocity_alone(d: int, kernel:
     for driver, by in ((plain, None), (moved, moved.quads(shift))):
         result = ct.integrators.StepResult()
         driver.integrator._faces_to_body(
-            0, driver.body, driver.quads(field), None, by, step_of(field), result
+            0, driver.body, driver.quads(field), None, by, 0.0, step_of(field), result
         )
         driver.body.swap()
     change = by_id(moved, moved.body.x) - by_id(plain, plain.body.x)
@@ -157,13 +157,7 @@ def test_particles_that_cross_the_seam_come_in_on_the_other_side(d: int) -> None
     np.testing.assert_allclose(driver.body.x, 0.1 * H, rtol=1e-13)
 
 
-SEAM = pytest.mark.xfail(
-    strict=True,
-    reason="FaceStencils::compute tells images apart half a cell too early, which a single block notices",
-)
-
-
-@pytest.mark.parametrize("blocks", [pytest.param(1, marks=SEAM), 2])
+@pytest.mark.parametrize("blocks", [1, 2])
 @kernels
 def test_short_periods_wrap_onto_themselves(kernel: str, blocks: int) -> None:
     """With one block the stencil of a particle may end in the block that it started in."""

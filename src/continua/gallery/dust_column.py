@@ -12,7 +12,7 @@ vortices. The air is not drawn. Colours show the height at which the dust starte
 
     continua compare dust-column --over transfer=flip:0.99,apic,polypic
 
-PARTICLES particles, STEPS steps; on two cores COSTTEXT.
+1 107 000 particles, 160 steps; on two cores about 2 minutes.
 """
 
 import numpy as np
@@ -35,8 +35,8 @@ from continua.scene import (
 )
 from continua.transfers import PolyPIC
 
-COST = "PARTICLES particles, STEPS steps, COSTTEXT"
-SMALL = ["dx=0.05", "duration=0.4", "body.dust.particles_per_cell=27"]
+COST = "1 107 000 particles, 160 steps, 2 min"
+SMALL = ["dx=0.0625", "duration=0.5", "body.dust.particles_per_cell=27"]
 
 WIDTH, HEIGHT = 1.0, 1.5  # of the box [m]
 RADIUS, LENGTH = 0.2, 0.75  # of the column [m]

@@ -14,7 +14,7 @@ into the ring, the back becomes the tail. See schemes side by side:
 
     continua compare ink-drop --over transfer=flip:0.99,apic,polypic
 
-PARTICLES particles, STEPS steps; on two cores COSTTEXT.
+1 280 000 particles, 380 steps; on two cores about 2 minutes.
 """
 
 import numpy as np
@@ -36,7 +36,7 @@ from continua.scene import (
 )
 from continua.transfers import PolyPIC
 
-COST = "PARTICLES particles, STEPS steps, COSTTEXT"
+COST = "1 280 000 particles, 380 steps, 2 min"
 SMALL = ["dx=0.020833333333333332", "duration=0.4", "body.ink.particles_per_cell=27"]
 
 WIDTH, HEIGHT = 0.25, 1.0  # of the box [m]
