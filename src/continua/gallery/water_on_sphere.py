@@ -9,7 +9,7 @@ What to look at: colours show the speed. The sheet is about a cell thin; it gath
 into the pool, whose rim runs to the walls. The check compares the force on the ball with the momentum that
 the jet brings, and what is in the basin with what came in and went out.
 
-PARTICLES particles at the end, STEPS steps; on two cores COSTTEXT.
+185 000 particles at the end, 520 steps; on two cores about 90 seconds.
 """
 
 import numpy as np
@@ -31,7 +31,7 @@ from continua.scene import (
     SimulationSettings,
 )
 
-COST = "PARTICLES particles, STEPS steps, COSTTEXT"
+COST = "185 000 particles, 520 steps, 1.5 min"
 SMALL = ["dx=0.03", "duration=0.6"]
 
 BASIN, DEPTH = 0.6, 0.12  # width of the basin, depth of the water [m]
@@ -68,7 +68,7 @@ scene = Scene(
     render=RenderSettings(
         color_by="speed",
         limits=(0.0, 2.5),
-        camera=CameraSettings(position=(0.7, 0.75, 1.4), target=(0.0, 0.27, 0.0)),
+        camera=CameraSettings(position=(0.8, 0.8, 1.6), target=(0.0, 0.27, 0.0)),
     ),
 )
 
@@ -79,7 +79,7 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     rate = WATER.density * np.pi * JET**2 * SPEED  # of the jet [kg/s]
     arrived = float((now["mass"] + now["drained"] - start["mass"]) / (rate * sim.time))
     dry = min(float(sim.colliders[1].signed_distance(b.x.astype(float))[0].min()) for b in sim.bodies)
-    full = fullness(sim.bodies[:1], sim.dx)
+    full = fullness(sim.bodies, sim.dx)
     impact = np.sqrt(SPEED**2 + 2 * 9.81 * (NOZZLE - BALL[1] - RADIUS))  # speed at the ball [m/s]
     before = sim.impulses.copy()
     sim.run(frames=1, fps=10.0)
@@ -90,11 +90,6 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     assert abs(arrived - 1) < 0.1, f"{arrived:.3f} of the water came in"
     assert now["drained"] > 0, "nothing has left"
     assert dry > 0, f"water is {-dry:.4f} m deep in the ball"
+    assert abs(full - 1) < 0.1, f"cells inside the water hold {full:.3f} of their volume"
     assert 0.2 < force[1] < 1.3 and sideways < 0.1, f"the ball is pushed with {force[1]:.3f} of the jet"
-    return {
-        "arrived": arrived,
-        "drained": now["drained"],
-        "force": float(force[1]),
-        "sideways": sideways,
-        "full": full,
-    }
+    return {"arrived": arrived, "force": float(force[1]), "sideways": sideways, "fullness": full}

@@ -306,9 +306,9 @@ class IncompressibleFlow(Stepper):
     ) -> None:
         """Velocities beyond the liquid, so that nothing is carried through walls.
 
-        Faces in walls beside the liquid come first; what lies behind them then also follows them, as it must in corners.
+        Faces in walls beside the liquid come first; what lies behind them then follows them too, as it must in corners.
         """
-        sides = (valid & OPEN) | (valid >> CLOSED)
+        sides = np.asarray((valid & OPEN) | (valid >> CLOSED), np.uint8)
         self._extrapolate(velocity, valid, neighbours)
         if not len(table):
             return
