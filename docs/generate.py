@@ -43,6 +43,11 @@ TABLES = [
         '`transfer` of the simulation: a name (`"apic"` if left out), a name and the first number of its table '
         '(`"flip:0.95"`, `"polypic:6"`), or one of these tables:',
     ),
+    (
+        "Integrators",
+        ("simulation", "integrator"),
+        '`integrator` of the simulation: a name (`"symplectic"` if left out), or one of these tables:',
+    ),
     ("`[[collider]]`", ("collider", 0), "Every collider is one of these kinds:"),
     ("Motions", ("collider", 0, "motion"), "`motion` of colliders; one of these tables:"),
     ("`[[boundary]]`", ("boundary", 0), "Every boundary is one of these kinds:"),

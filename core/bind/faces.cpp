@@ -8,7 +8,7 @@ template <class T>
 void scatter_faces_arrays(nb::handle, nb::handle, nb::handle, nb::handle, int, int, nb::handle, nb::handle);
 template <class T>
 nb::dict gather_faces_arrays(nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle,
-                             nb::handle, int, int, double);
+                             nb::handle, int, int, double, double, uint64_t);
 
 void bind_faces(nb::module_& m) {
     m.def(
@@ -23,13 +23,15 @@ void bind_faces(nb::module_& m) {
     m.def(
         "gather_faces",
         [](nb::object particles, nb::object out, nb::object lattice, nb::object order, nb::object plan, nb::object reach,
-           nb::object velocity, nb::object change, nb::object shift, int dimension, int degree, double dt) {
+           nb::object velocity, nb::object change, nb::object shift, int dimension, int degree, double dt, double crowded,
+           uint64_t seed) {
             auto* call = is_single(particles) ? &gather_faces_arrays<float> : &gather_faces_arrays<double>;
-            return call(particles, out, lattice, order, plan, reach, velocity, change, shift, dimension, degree, dt);
+            return call(particles, out, lattice, order, plan, reach, velocity, change, shift, dimension, degree, dt, crowded,
+                        seed);
         },
         nb::arg("particles"), nb::arg("out"), nb::arg("lattice"), nb::arg("order"), nb::arg("plan"), nb::arg("reach"),
         nb::arg("velocity"), nb::arg("change").none(), nb::arg("shift").none(), nb::arg("dimension"), nb::arg("degree"),
-        nb::arg("dt"));
+        nb::arg("dt"), nb::arg("crowded") = 0.0, nb::arg("seed") = 0);
 }
 
 }  // namespace continua

@@ -13,7 +13,7 @@ void scatter_faces_arrays(nb::handle particles, nb::handle lattice, nb::handle o
 template <class T>
 nb::dict gather_faces_arrays(nb::handle particles, nb::handle out, nb::handle lattice, nb::handle order, nb::handle plan,
                              nb::handle reach, nb::handle velocity, nb::handle change, nb::handle shift, int dimension,
-                             int degree, double dt);
+                             int degree, double dt, double crowded, uint64_t seed);
 
 // f<set>(): without stress, faces need the affine modes or all of them.
 template <int degree, class Function>

@@ -7,7 +7,7 @@ namespace continua {
 template <class T>
 nb::dict gather_faces_arrays(nb::handle particles_, nb::handle out_, nb::handle lattice_, nb::handle order_,
                              nb::handle plan_, nb::handle reach_, nb::handle velocity_, nb::handle change_,
-                             nb::handle shift_, int dimension, int degree, double dt) {
+                             nb::handle shift_, int dimension, int degree, double dt, double crowded, uint64_t seed) {
     GatherReport report;
     dispatch(velocity_, "velocity", dimension, [&]<class S, int d>() {
         if constexpr (std::is_same_v<S, T>) {
@@ -26,7 +26,7 @@ nb::dict gather_faces_arrays(nb::handle particles_, nb::handle out_, nb::handle 
             check_modes<T, d>(in, plan, "particles");
             check_modes<T, d>(out, plan, "out");
             GatherOptions<T> options{T(dt), plan.affine, T(plan.flip), T(plan.keep), T(plan.shear_damping), {}, plan.moving_map,
-                                     plan.high, T(0), false, false, false, {}, {}};
+                                     plan.high, T(0), false, false, false, {}, {}, T(crowded), seed};
             std::copy(plan.linear, plan.linear + 3, options.linear);
             set_wrap(lattice, options);
             with_degree(degree, [&]<int g>() {

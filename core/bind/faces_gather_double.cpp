@@ -2,5 +2,5 @@
 
 namespace continua {
 template nb::dict gather_faces_arrays<double>(nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle,
-                                             nb::handle, nb::handle, int, int, double);
+                                             nb::handle, nb::handle, int, int, double, double, uint64_t);
 }  // namespace continua

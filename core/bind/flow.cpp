@@ -81,7 +81,9 @@ void overfull_cells(nb::object nodes, nb::object open, nb::object fluid, nb::obj
         double* to = cells_of<double, d>(out, "out", n);
         with_degree(degree, [&]<int g>() {
             nb::gil_scoped_release release;
-            overfull<T, d, g>(m, o, f, around, n, full, to);
+            std::vector<double> expected(size_t(n) * kBlockNodes<d>);
+            expected_mass<T, d, g>(o, around, n, expected.data());
+            overfull<T, d>(m, o, f, expected.data(), around, n, full, to);
         });
     });
 }

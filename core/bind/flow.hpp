@@ -14,13 +14,18 @@ template <class S, int d>
 inline S* cells_of(nb::handle object, const char* name, int64_t blocks) {
     return checked<S>(object, name, {blocks, kBlockNodes<d>});
 }
+// Numbers from -1 to count - 1.
+inline const int32_t* numbers_of(nb::handle object, const std::string& name, std::vector<int64_t> shape, int64_t count) {
+    const int32_t* numbers = checked<int32_t>(object, name, shape);
+    int64_t size = 1;
+    for (const int64_t n : shape) size *= n;
+    for (int64_t i = 0; i < size; ++i)
+        if (numbers[i] < -1 || numbers[i] >= count) throw std::invalid_argument(name + ": number out of range");
+    return numbers;
+}
 template <int d>
 inline const int32_t* neighbours_of(nb::handle object, int64_t blocks) {
-    const int32_t* neighbours = checked<int32_t>(object, "neighbours", {blocks, kNeighbours<d>});
-    for (int64_t i = 0; i < blocks * kNeighbours<d>; ++i)
-        if (neighbours[i] < -1 || neighbours[i] >= blocks)
-            throw std::invalid_argument("neighbours: refers to a block that does not exist");
-    return neighbours;
+    return numbers_of(object, "neighbours", {blocks, kNeighbours<d>}, blocks);
 }
 
 }  // namespace continua

@@ -33,7 +33,7 @@ nb::dict gather_arrays(nb::handle particles_, nb::handle out_, nb::handle parame
             check_modes<T, d>(in, plan, "particles");
             check_modes<T, d>(out, plan, "out");
             GatherOptions<T> options{T(dt), plan.affine, T(plan.flip), T(plan.keep), T(plan.shear_damping), {}, plan.moving_map,
-                                     plan.high, T(plan.light), !mls, exponential, true, {}, {}};
+                                     plan.high, T(plan.light), !mls, exponential, true, {}, {}, T(0), 0};
             std::copy(plan.linear, plan.linear + 3, options.linear);
             set_wrap(lattice, options);
             with_degree(degree, [&]<int g>() {

@@ -27,7 +27,7 @@ nb::tuple sort_particles(nb::object x, int64_t count, nb::object lattice_, int d
     return nb::make_tuple(owned_array(std::move(result.keys), {blocks}), owned_array(std::move(result.offsets), {blocks + 1}), bad);
 }
 
-nb::object grid_blocks(std::vector<nb::object> particle_keys, nb::object lattice_, int dimension) {
+nb::object grid_blocks(std::vector<nb::object> particle_keys, nb::object lattice_, int dimension, bool rim) {
     std::vector<uint64_t> all;
     for (auto& keys : particle_keys) {
         const int64_t n = length(keys, "keys");
@@ -36,8 +36,8 @@ nb::object grid_blocks(std::vector<nb::object> particle_keys, nb::object lattice
     }
     std::sort(all.begin(), all.end());
     all.erase(std::unique(all.begin(), all.end()), all.end());
-    std::vector<uint64_t> reached = dimension == 2 ? reached_blocks(all, lattice_of<double, 2>(lattice_))
-                                                   : reached_blocks(all, lattice_of<double, 3>(lattice_));
+    std::vector<uint64_t> reached = dimension == 2 ? reached_blocks(all, lattice_of<double, 2>(lattice_), rim)
+                                                   : reached_blocks(all, lattice_of<double, 3>(lattice_), rim);
     const size_t n = reached.size();
     return owned_array(std::move(reached), {n});
 }
@@ -133,7 +133,7 @@ void to_velocity(nb::object nodes, int dimension, std::vector<double> increment)
 void bind_grid(nb::module_& m) {
     m.def("sort_particles", &sort_particles, nb::arg("x"), nb::arg("count"), nb::arg("lattice"), nb::arg("dimension"),
           nb::arg("degree"), nb::arg("by_cell"), nb::arg("order"), nb::arg("slots"));
-    m.def("grid_blocks", &grid_blocks, nb::arg("particle_keys"), nb::arg("lattice"), nb::arg("dimension"));
+    m.def("grid_blocks", &grid_blocks, nb::arg("particle_keys"), nb::arg("lattice"), nb::arg("dimension"), nb::arg("rim"));
     m.def("link_blocks", &link, nb::arg("particle_keys"), nb::arg("node_keys"), nb::arg("lattice"), nb::arg("dimension"));
     m.def("neighbour_blocks", &neighbour_blocks, nb::arg("keys"), nb::arg("lattice"), nb::arg("dimension"));
     m.def("node_coordinates", &node_coordinates, nb::arg("keys"), nb::arg("dimension"));

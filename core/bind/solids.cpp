@@ -1,6 +1,7 @@
 #include "../flow/solids.hpp"
 
 #include "colliders.hpp"
+#include "flow.hpp"
 
 namespace continua {
 namespace {
@@ -13,22 +14,12 @@ void faces(nb::object keys_, nb::object lattice_, int dimension, nb::object tabl
         // In double also for single precision: a floor on a plane of faces must be found there.
         const Lattice<double, d> lattice = lattice_of<double, d>(lattice_);
         const std::vector<Collider> colliders = colliders_of(table, samples);
-        T* open = checked<T>(open_, "open", {blocks, kBlockNodes<d>, 4});
-        T* wall = checked<T>(wall_, "wall", {blocks, kBlockNodes<d>, 4});
-        int32_t* owner = checked<int32_t>(owner_, "owner", {blocks, kBlockNodes<d>, 4});
+        T* open = faces_of<T, d>(open_, "open", blocks);
+        T* wall = faces_of<T, d>(wall_, "wall", blocks);
+        int32_t* owner = faces_of<int32_t, d>(owner_, "owner", blocks);
         nb::gil_scoped_release release;
         solid_faces<T, d>(keys, blocks, lattice, colliders, open, wall, owner);
     });
-}
-
-// Array of row numbers, each from -1 to count - 1.
-const int32_t* numbers_of(nb::handle object, const std::string& name, std::vector<int64_t> shape, int64_t count) {
-    const int32_t* numbers = checked<int32_t>(object, name, shape);
-    int64_t size = 1;
-    for (int64_t n : shape) size *= n;
-    for (int64_t i = 0; i < size; ++i)
-        if (numbers[i] < -1 || numbers[i] >= count) throw std::invalid_argument(name + ": number out of range");
-    return numbers;
 }
 
 void constrain(nb::object velocity_, nb::object open_, nb::object keys_, nb::object lattice_, int dimension,
@@ -36,10 +27,10 @@ void constrain(nb::object velocity_, nb::object open_, nb::object keys_, nb::obj
     dispatch(velocity_, "velocity", dimension, [&]<class T, int d>() {
         const int64_t blocks = length(keys_, "keys");
         const uint64_t* keys = checked<uint64_t>(keys_, "keys", {blocks});
-        T* velocity = checked<T>(velocity_, "velocity", {blocks, kBlockNodes<d>, 4});
-        const T* open = checked<T>(open_, "open", {blocks, kBlockNodes<d>, 4});
+        T* velocity = faces_of<T, d>(velocity_, "velocity", blocks);
+        const T* open = faces_of<T, d>(open_, "open", blocks);
         const Lattice<double, d> lattice = lattice_of<double, d>(lattice_);
-        const int32_t* neighbours = numbers_of(neighbours_, "neighbours", {blocks, kNeighbours<d>}, blocks);
+        const int32_t* neighbours = neighbours_of<d>(neighbours_, blocks);
         const std::vector<Collider> colliders = colliders_of(table, samples);
         nb::gil_scoped_release release;
         constrain_faces<T, d>(velocity, open, keys, blocks, lattice, neighbours, colliders);
@@ -50,12 +41,12 @@ void impulses_of_walls(nb::object pressure_, nb::object fluid_, nb::object open_
                        nb::object neighbours_, double scale, nb::object impulses_) {
     dispatch(open_, "open", dimension, [&]<class T, int d>() {
         const int64_t blocks = length(open_, "open"), rows = length(impulses_, "impulses");
-        const T* open = checked<T>(open_, "open", {blocks, kBlockNodes<d>, 4});
-        const double* pressure = checked<double>(pressure_, "pressure", {blocks, kBlockNodes<d>});
-        const uint8_t* fluid = checked<uint8_t>(fluid_, "fluid", {blocks, kBlockNodes<d>});
+        const T* open = faces_of<T, d>(open_, "open", blocks);
+        const double* pressure = cells_of<double, d>(pressure_, "pressure", blocks);
+        const uint8_t* fluid = cells_of<uint8_t, d>(fluid_, "fluid", blocks);
         double* impulses = checked<double>(impulses_, "impulses", {rows, 3});
         const int32_t* owner = numbers_of(owner_, "owner", {blocks, kBlockNodes<d>, 4}, rows);
-        const int32_t* neighbours = numbers_of(neighbours_, "neighbours", {blocks, kNeighbours<d>}, blocks);
+        const int32_t* neighbours = neighbours_of<d>(neighbours_, blocks);
         nb::gil_scoped_release release;
         wall_impulses<T, d>(pressure, fluid, open, owner, blocks, neighbours, scale, rows, impulses);
     });

@@ -1,17 +1,9 @@
 #include "../flow/viscosity.hpp"
 
-#include "arrays.hpp"
+#include "flow.hpp"
 
 namespace continua {
 namespace {
-
-template <int d>
-const int32_t* neighbours_of(nb::handle object, int64_t blocks) {
-    const int32_t* table = checked<int32_t>(object, "neighbours", {blocks, kNeighbours<d>});
-    for (int64_t i = 0; i < blocks * kNeighbours<d>; ++i)
-        if (table[i] < -1 || table[i] >= blocks) throw std::invalid_argument("neighbours: no such block");
-    return table;
-}
 
 // Kinematic viscosity: one number or an array over the cells, where only those of liquid cells count.
 template <class T, int d>
@@ -40,10 +32,10 @@ nb::dict solve_viscosity(nb::object keys, nb::object lattice, int dimension, nb:
         flow.blocks = length(keys, "keys");
         checked<uint64_t>(keys, "keys", {flow.blocks});
         flow.neighbours = neighbours_of<d>(neighbours, flow.blocks);
-        flow.velocity = checked<T>(velocity, "velocity", {flow.blocks, kNodes, 4});
+        flow.velocity = faces_of<T, d>(velocity, "velocity", flow.blocks);
         flow.fluid = checked<uint8_t>(fluid, "fluid", {flow.blocks, kNodes});
-        flow.open = checked<T>(open, "open", {flow.blocks, kNodes, 4});
-        flow.wall = checked<T>(wall, "wall", {flow.blocks, kNodes, 4});
+        flow.open = faces_of<T, d>(open, "open", flow.blocks);
+        flow.wall = faces_of<T, d>(wall, "wall", flow.blocks);
         flow.noslip = checked<uint8_t>(noslip, "noslip", {flow.blocks, kNodes, 4});
         viscosity_of<T, d>(nu, flow);
         const double dx = lattice_of<double, d>(lattice).dx;

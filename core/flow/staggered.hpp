@@ -50,7 +50,7 @@ void face_velocities(T* nodes, const T* mass, int64_t blocks, const T* increment
 }
 
 // Liquid cells: those that hold particles (last channel of mass) and are not solid. Slivers that walls leave of a cell, less
-// than half of it, may miss particles though they are wet: they count as liquid beside a liquid cell, across an open face.
+// than half of it, may miss particles though they are wet: they follow the cell across their most open face.
 template <class T, int d>
 void mark_liquid(const T* mass, const T* open, const int32_t* neighbours, int64_t blocks, uint8_t* fluid) {
     for_blocks<d>(blocks, [&](int64_t b) {
@@ -67,11 +67,13 @@ void mark_liquid(const T* mass, const T* open, const int32_t* neighbours, int64_
                 read = true;
             }
             const int at = held.offset(l);
+            T widest = T(0);
             for (int a = 0; a < d; ++a)
-                for (const int side : {-1, 1}) {
-                    const int other = at + side * held.stride(a), face = side < 0 ? at : other;
-                    if (held.value[other + kCentre] > T(0) && free.value[other + kCentre] > T(0) && free.value[face + a] > T(0))
-                        fluid[first + i] = 1;
+                for (const int other : {at - held.stride(a), at + held.stride(a)}) {
+                    const T opening = free.value[std::max(at, other) + a];  // of the face between them
+                    const bool wet = held.value[other + kCentre] > T(0) && free.value[other + kCentre] > T(0);
+                    if (opening > widest) widest = opening, fluid[first + i] = wet;
+                    else if (opening == widest && opening > T(0)) fluid[first + i] |= wet;
                 }
         });
     });
@@ -175,44 +177,66 @@ void extrapolate(T* velocity, uint8_t* valid, uint8_t* scratch, const int32_t* n
     }
 }
 
-// Share of a B-spline that lies over its own cell, the next and the one after.
+// Share of a B-spline that lies over its own cell and over the next (cubic ones: and beyond).
 template <int degree>
-inline constexpr double kShares[3] = {degree == 1 ? 0.75 : degree == 2 ? 2.0 / 3.0 : 115.0 / 192.0,
-                                      degree == 1 ? 0.125 : degree == 2 ? 1.0 / 6.0 : 19.0 / 96.0, 0.0};
+inline constexpr double kShares[2] = {degree == 1 ? 0.75 : degree == 2 ? 2.0 / 3.0 : 115.0 / 192.0,
+                                      degree == 1 ? 0.125 : degree == 2 ? 1.0 / 6.0 : 77.0 / 384.0};
 
-// How much too full liquid cells are, as a fraction of their volume (cell mass: last channel of `nodes`). Walls hold no liquid,
-// so the mass expected of a cell counts open volume only, weighted like the mass itself. Cells next to air may be
-// too full but not too empty. `full`: mass of a cell that is full.
+// Mass of a cell in units of a full one, if everything open around it were full: walls hold no liquid.
 template <class T, int d, int degree>
-void overfull(const T* nodes, const T* open, const uint8_t* fluid, const int32_t* neighbours, int64_t blocks, double full,
-              double* out) {
+void expected_mass(const T* open, const int32_t* neighbours, int64_t blocks, double* out) {
     for_blocks<d>(blocks, [&](int64_t b) {
-        const int64_t first = b * kBlockNodes<d>;
         Halo<T, d, 4> free;
-        Halo<uint8_t, d> wet;
         free.read(open, neighbours + b * kNeighbours<d>, T(1));
-        wet.read(fluid, neighbours + b * kNeighbours<d>);
         for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
-            out[first + i] = 0;
-            if (!fluid[first + i]) return;
-            const int at = wet.offset(l);
-            double expected = 0;
-            bool surface = false;
+            double sum = 0;
             for (int n = 0; n < kNeighbours<d>; ++n) {
-                int cell = at, faces = 0;
+                int cell = free.offset(l);
                 double share = 1;
                 for (int a = d - 1, rest = n; a >= 0; --a, rest /= 3) {
-                    const int by = rest % 3 - 1;
-                    cell += by * wet.stride(a);
-                    faces += by != 0;
-                    share *= kShares<degree>[by != 0];
+                    cell += (rest % 3 - 1) * free.stride(a);
+                    share *= kShares<degree>[rest % 3 != 1];
                 }
-                const double volume = free.value[4 * cell + kCentre];
-                expected += share * volume;
-                surface |= faces == 1 && volume > 0 && !wet.value[cell];
+                sum += share * double(free.value[cell + kCentre]);
             }
-            const double ratio = double(nodes[4 * (first + i) + kCentre]) / (full * std::max(expected, 0.05)) - 1;
-            out[first + i] = std::clamp(ratio, surface ? 0.0 : -0.5, 0.5);
+            out[b * kBlockNodes<d> + i] = sum;
+        });
+    });
+}
+
+inline constexpr double kSlack = 0.1;  // by which cells at the surface may be too full: noise must not pump the liquid up
+
+// How much too full liquid cells are, as a fraction of their volume (cell mass: last channel of `nodes`; `full`: that of a full
+// cell). What splines give to solid cells counts for the liquid beside them, so that it does not matter how close to a
+// wall particles lie. Cells next to air may be too full but not too empty.
+template <class T, int d>
+void overfull(const T* nodes, const T* open, const uint8_t* fluid, const double* expected, const int32_t* neighbours,
+              int64_t blocks, double full, double* out) {
+    for_blocks<d>(blocks, [&](int64_t b) {
+        const int64_t first = b * kBlockNodes<d>;
+        const int32_t* around = neighbours + b * kNeighbours<d>;
+        std::fill_n(out + first, kBlockNodes<d>, 0.0);
+        if (std::all_of(fluid + first, fluid + first + kBlockNodes<d>, [](uint8_t f) { return f == 0; })) return;
+        Halo<T, d, 4> mass, free;
+        Halo<uint8_t, d> wet;
+        Halo<double, d> ideal;
+        mass.read(nodes, around);
+        free.read(open, around, T(1));
+        wet.read(fluid, around);
+        ideal.read(expected, around);
+        for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
+            if (!fluid[first + i]) return;
+            const int at = wet.offset(l);
+            double found = mass.value[4 * at + kCentre], wanted = ideal.value[at];
+            bool surface = false;
+            for (int a = 0; a < d; ++a)
+                for (const int cell : {at - wet.stride(a), at + wet.stride(a)}) {
+                    const bool solid = !(free.value[4 * cell + kCentre] > T(0));
+                    surface |= !solid && !wet.value[cell];
+                    if (solid) found += mass.value[4 * cell + kCentre], wanted += ideal.value[cell];
+                }
+            const double ratio = found / (full * std::max(wanted, 0.05)) - 1;
+            out[first + i] = surface ? std::clamp(ratio - kSlack, 0.0, 0.5) : std::clamp(ratio, -0.5, 0.5);
         });
     });
 }

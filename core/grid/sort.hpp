@@ -152,14 +152,18 @@ BlockOrder sort_by_block(const T* x, int64_t stride, int64_t n, const Lattice<T,
     return result;
 }
 
-// Keys of the grid blocks reached from particle blocks: each and its upper neighbours, sorted.
+// Keys of the grid blocks reached from particle blocks: each and its upper neighbours, with `rim` all its neighbours, sorted.
 template <class T, int d>
-std::vector<uint64_t> reached_blocks(const std::vector<uint64_t>& particle_keys, const Lattice<T, d>& lattice) {
+std::vector<uint64_t> reached_blocks(const std::vector<uint64_t>& particle_keys, const Lattice<T, d>& lattice, bool rim) {
     std::vector<uint64_t> keys;
-    keys.reserve(particle_keys.size() * kCorners<d>);
+    keys.reserve(particle_keys.size() * (rim ? 3 : 1) * kCorners<d>);
     for (uint64_t key : particle_keys)
-        for (int corner = 0; corner < kCorners<d>; ++corner)
-            keys.push_back(morton_key<d>(lattice.neighbour(block_coords<d>(key), corner)));
+        for (int below = 0; below < (rim ? kCorners<d> : 1); ++below) {
+            BlockCoords<d> first = block_coords<d>(key);
+            for (int a = 0; a < d; ++a) first[a] = lattice.wrap(first[a] - ((below >> a) & 1), a);
+            for (int corner = 0; corner < kCorners<d>; ++corner)
+                keys.push_back(morton_key<d>(lattice.neighbour(first, corner)));
+        }
     std::sort(keys.begin(), keys.end());
     keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
     return keys;

@@ -22,7 +22,7 @@ struct FaceStencils {
     static constexpr int kNode = 8, kTileDegree = degree + 1, kFactors = d;
     enum Kind { off_axis, own_axis };
     alignas(64) T w[2][d][K][kBatch], wr[2][d][K][kBatch], w2[2][d][degree == 3 ? K : 1][kBatch];
-    alignas(64) T difference[2][d][K][kBatch];
+    alignas(64) T difference[d][K][kBatch];  // along the own axis; off it they start at the first node
     alignas(64) T kappa[2][d][kBatch], norm[2][d][kBatch], norm2[2][d][kBatch];
     int32_t node[kBatch], cell[kBatch];  // tile nodes: first of the stencil, and of the cell that holds the particle
 
@@ -46,7 +46,7 @@ struct FaceStencils {
             for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
                 V q = (load<V>(x + a * kBatch + lane) - V(lattice.origin[a])) * V(lattice.inv_dx) - first_of_block;
                 // Across the seam: halfway between where block particles lie and where their images would.
-                if (lattice.period[a]) q = select(q < shift + V(T(kSide / 2)) - half * span, V(q + span), q);
+                if (lattice.period[a]) q = select(q < shift + half + V(T(kSide / 2)) - half * span, V(q + span), q);
                 // Rounding may disagree with the sort by one cell at a block face; the clamps keep stencils in the tile.
                 const V first = min(max(V(stdx::floor(V(q - half - shift))), V(0)), V(T(kSide - 1)));
                 const V own = min(max(V(stdx::floor(V(q - shift))), first), V(first + V(1)));
@@ -86,7 +86,7 @@ struct FaceStencils {
             }
         };
         lay(weight, w[kind][a]);
-        lay(differences, difference[kind][a]);
+        if (kind == own_axis) lay(differences, difference[a]);
         if constexpr (degree > 1) lay(moment, wr[kind][a]);
         store(Spline::kappa(f), kappa[kind][a] + lane);
         if (!norms) return;
@@ -122,12 +122,16 @@ struct FaceWeights {
 
     FaceWeights(const Stencil& st, int j, bool quadratic) {
         static_for<d>([&](auto a) {
+            // Off its own axis a component starts at the first node, so it has nothing on the last one.
             auto both = [&](const T(&off)[K][kBatch], const T(&own)[K][kBatch], Q* out) {
-                for (int k = 0; k < K; ++k) out[k] = with_channel<a>(one(off[k] + j), one(own[k] + j));
+                for (int k = 0; k < K; ++k) out[k] = with_channel<a>(k <= degree ? one(off[k] + j) : Q(0), one(own[k] + j));
             };
             both(st.w[0][a], st.w[1][a], w[a]);
             if constexpr (degree > 1) both(st.wr[0][a], st.wr[1][a], wr[a]);
-            if (degree == 1 || quadratic) both(st.difference[0][a], st.difference[1][a], D[a]);
+            if (degree == 1 || quadratic)
+                for (int k = 0; k < K; ++k)
+                    D[a][k] = with_channel<a>(k <= degree ? BSpline<degree>::difference(k, Q(1)) : Q(0),
+                                              one(st.difference[a][k] + j));
             if constexpr (degree == 3)
                 if (quadratic) both(st.w2[0][a], st.w2[1][a], w2[a]);
         });

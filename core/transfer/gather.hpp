@@ -24,6 +24,8 @@ struct GatherOptions {
     bool exponential;                 // F update by exp(dt L)
     bool deform;                      // F follows; else it stays as it is in both sets of arrays
     T wrap_lower[3], wrap_length[3];  // periodic axes, length 0 = none
+    T crowded;                        // value of the last channel beyond which particles are shaken apart, 0 = never
+    uint64_t seed;                    // of the shaking
 };
 
 struct GatherReport {
@@ -248,6 +250,19 @@ struct GatherBatch {
         if (out.tau) put_back(tau, count, BatchFunctions<T, d>::kSym, out.stride, out.tau + at);
     }
 
+    // Particles in one place would move together for ever; where too many meet, each goes its own way by up to a tenth of a cell.
+    void shake_apart(int count, const Lattice<T, d>& lattice, const GatherOptions<T>& options) {
+        for (int j = 0; j < count; ++j) {
+            if (!(records[j].c[0][3] > options.crowded)) continue;
+            for (int a = 0; a < d; ++a) {
+                uint64_t bits = (options.seed ^ (uint64_t(ids[j]) * d + a + 1)) * 0x9e3779b97f4a7c15ull;
+                bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9ull;
+                const double unit = double((bits ^ bits >> 31) >> 11) * 0x1p-52 - 1;
+                x[a * kBatch + j] += T(0.1 * unit) * lattice.dx;
+            }
+        }
+    }
+
     int first_bad(int count) const {
         for (int j = 0; j < count; ++j) {
             T sum = T(0);
@@ -322,6 +337,7 @@ GatherReport gather(const Particles<T>& in, const Particles<T>& out, const Param
                 if (j >= 0) report.bad = batch.at[j];
             }
             if (material) data.flow(batch, *material, parameters, options.dt);
+            if (options.crowded > T(0)) data.shake_apart(batch.count, lattice, options);
             data.write(begin, batch.count, out, affine, deform);
             if (options.high.count) data.keep_high_modes(stencils, options, begin, batch.count, out);
         }

@@ -51,7 +51,8 @@ inline void prefetch(const T* component, int64_t stride, int components, int64_t
 struct BatchIndices {
     int32_t at[kBatch];
     int count;
-    bool contiguous;
+    bool contiguous;         // all of them
+    bool runs[kBatch / 4];  // four in a row: between two sorts by cell most of them are
 
     BatchIndices(const int32_t* order, int64_t begin, int64_t end) {
         count = int(std::min<int64_t>(kBatch, end - begin));
@@ -61,14 +62,23 @@ struct BatchIndices {
             for (int j = 0; j < kBatch; ++j) at[j] = order[begin + std::min(j, count - 1)];
         }
         contiguous = true;
-        for (int j = 1; j < kBatch; ++j) contiguous &= at[j] == at[0] + j;
+        for (int j = 0; j < kBatch; j += 4) {
+            runs[j / 4] = at[j + 1] == at[j] + 1 && at[j + 2] == at[j] + 2 && at[j + 3] == at[j] + 3;
+            contiguous &= runs[j / 4] && at[j] == at[0] + j;
+        }
     }
     template <class T>
     void fetch(const T* from, T* to) const {
-        if (contiguous)
+        if (contiguous) {
             std::memcpy(to, from + at[0], sizeof(T) * kBatch);
-        else
-            for (int j = 0; j < kBatch; ++j) to[j] = from[at[j]];
+            return;
+        }
+        for (int j = 0; j < kBatch; j += 4) {
+            if (runs[j / 4])
+                std::memcpy(to + j, from + at[j], sizeof(T) * 4);
+            else
+                for (int k = j; k < j + 4; ++k) to[k] = from[at[k]];
+        }
     }
     template <class T>
     void fetch(const T* from, int64_t stride, int components, T* to) const {

@@ -63,7 +63,11 @@ MISTAKES = {
         ["render.camera is for 3D scenes"],
     ),
     "picture too small": ("# size = [1280, 720]", "size = [1280, 7]", ["render.size[1] is 7", ">= 16"]),
-    "hiding what is not there": ("# size = ", 'hide = ["bal"] #', ['render.hide[0] is "bal"', 'did you mean "ball"?']),
+    "hiding what is not there": (
+        "# size = ",
+        'hide = ["bal"] #',
+        ['render.hide[0] is "bal"', 'did you mean "ball"?'],
+    ),
     "repeated name": ('name = "ball"', 'name = "jelly"', ['body[1].name repeats "jelly"', "body[0]"]),
     "value instead of a table": ('{ type = "snow" }', "3", ["body[1].material", "is 3", "a table", '"snow"']),
     "list instead of a table": ("[run]", "[[run]]", ["run is a list of tables", "a table"]),

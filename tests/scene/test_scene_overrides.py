@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
+from continua.errors import SceneError
 from continua.scene import Scene, load_scene
-from continua.scene.overrides import parse_value
+from continua.scene.overrides import apply_overrides, parse_value
 
 
 def test_key_of_all_bodies(load: Callable[..., Scene]) -> None:
@@ -106,3 +107,16 @@ def test_wrong_values_name_the_override(message: Callable[..., str]) -> None:
     text = message(overrides=("body.ball.material.E=soft",))
     assert 'body[1].material.E (body "ball") is "soft"' in text
     assert text.endswith("(set by --set body.ball.material.E=soft)")
+
+
+def test_a_scheme_that_is_only_named_can_be_refined() -> None:
+    data = {
+        "simulation": {"dx": 0.1, "precision": "double", "integrator": "incompressible", "transfer": "flip"}
+    }
+    changed, _ = apply_overrides(data, ["integrator.volume_control=0", "transfer.fraction=0.9"])
+    assert changed["simulation"]["integrator"] == {"type": "incompressible", "volume_control": 0}
+    assert changed["simulation"]["transfer"] == {"type": "flip", "fraction": 0.9}
+    with pytest.raises(SceneError, match="volume_controll"):
+        apply_overrides(data, ["integrator.volume_controll=0"])
+    with pytest.raises(SceneError, match="not a table"):
+        apply_overrides(data, ["simulation.precision.x=0"])

@@ -94,7 +94,7 @@ class FaceDriver(GridDriver):
             assert old is not None
             change = self.quads(velocity - old)
         result = StepResult()
-        self.integrator._faces_to_body(0, self.body, self.quads(velocity), change, None, dt, result)
+        self.integrator._faces_to_body(0, self.body, self.quads(velocity), change, None, 0.0, dt, result)
         self.body.swap()
         self.sort()
         return result

@@ -1,4 +1,4 @@
-"""What several gallery scenes measure: pieces of a torn body, momentum, the trace of a stream, room taken by a fluid."""
+"""What several gallery scenes measure: pieces of a torn body, momentum, the trace of a stream, the room of a fluid."""
 
 from collections.abc import Sequence
 

@@ -14,7 +14,7 @@ into the ring, the back becomes the tail. See schemes side by side:
 
     continua compare ink-drop --over transfer=flip:0.99,apic,polypic
 
-PARTICLES particles, STEPS steps; on two cores COSTTEXT.
+1 280 000 particles, 380 steps; on two cores about 2 minutes.
 """
 
 import numpy as np
@@ -36,7 +36,7 @@ from continua.scene import (
 )
 from continua.transfers import PolyPIC
 
-COST = "PARTICLES particles, STEPS steps, COSTTEXT"
+COST = "1 280 000 particles, 380 steps, 2 min"
 SMALL = ["dx=0.020833333333333332", "duration=0.4", "body.ink.particles_per_cell=27"]
 
 WIDTH, HEIGHT = 0.25, 1.0  # of the box [m]
@@ -90,7 +90,7 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     depth, drift = START - float(ink[:, 1].mean()), float(np.hypot(*ink[:, [0, 2]].mean(axis=0)))
     fresh, full = speed_of_fresh_drop(sim), fullness(sim.bodies, sim.dx)
     assert abs(fresh / (2 / 3) - 1) < 0.08, f"the drop starts with {fresh:.3f} of its speed, not 2/3"
-    assert abs(momentum - 1) < 0.03, f"{momentum:.4f} of the momentum is left"
+    assert abs(momentum - 1) < 0.05, f"{momentum:.4f} of the momentum is left"
     assert 0.1 < kept < 2 / 3, f"{kept:.3f} of the kinetic energy is left"
     assert depth > RADIUS and drift < 0.1 * RADIUS, f"the ink went {depth:.3f} m down and {drift:.4f} m aside"
     assert abs(full - 1) < 0.02, f"cells inside the water hold {full:.3f} of their volume"

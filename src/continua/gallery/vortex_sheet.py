@@ -3,9 +3,10 @@
 At the border the velocity jumps. Such a sheet of vorticity is unstable: waves on it grow and roll up, small ones first,
 then larger ones that swallow them (G20 Fig. 2.8). There is no viscosity, so kinetic energy and, wherever the border has
 not arrived yet, the spin of the disc should stay. What gets lost is lost by the transfer between particles and
-grid. Kinetic energy that is left after one turn, on the small grid of 48 x 48 cells:
+grid. Kinetic energy that is left after one turn on a grid of 48 x 48 cells:
 
-    KE_TABLE
+    PIC 0.13     RPIC 0.22     APIC 0.73     PolyPIC 0.75
+    FLIP 0.81, part of it noise; blended with PIC: 0.99 of FLIP 0.70, 0.95 of FLIP 0.56
 
 The world is periodic along both axes, and the grid keeps its divergence at zero. Dye says which particles started in
 the disc; it acts on nothing.
@@ -15,7 +16,7 @@ the schemes side by side:
 
     continua compare vortex-sheet --over transfer=pic,flip:0.99,apic,polypic
 
-147 000 particles, STEPS steps; on two cores COSTTEXT.
+147 000 particles, 1 600 steps; on two cores some 90 seconds.
 """
 
 import numpy as np
@@ -29,7 +30,7 @@ from continua.materials import IncompressibleFluid
 from continua.scene import BodySettings, RenderSettings, RunSettings, Scene, SimulationSettings
 from continua.transfers import RPIC, PolyPIC
 
-COST = "147 000 particles, STEPS steps, COSTTEXT"
+COST = "147 000 particles, 1 600 steps, 1.5 min"
 SMALL = ["dx=0.03125", "duration=1.0"]
 
 Array = NDArray[np.float64]

@@ -77,12 +77,13 @@ class BlockGrid:
     """Nodes of all blocks that particles reach.
 
     `reach[b]` lists the node blocks under the tile of each particle block of body b, `sources[b]` the tiles that
-    overlap each node block.
+    overlap each node block. With a rim there are blocks on all sides of those that hold particles.
     """
 
-    def __init__(self, lattice: Lattice, degree: int) -> None:
+    def __init__(self, lattice: Lattice, degree: int, *, rim: bool = False) -> None:
         self.lattice = lattice
         self.degree = degree
+        self.rim = rim
         self.keys: NDArray[np.uint64] = np.empty(0, np.uint64)
         self.reach: list[NDArray[np.int32]] = []
         self.sources: list[NDArray[np.int32]] = []
@@ -103,7 +104,7 @@ class BlockGrid:
         keys = [order.keys for order in orders]
         if len(keys) == len(self._particle_keys) and all(map(np.array_equal, keys, self._particle_keys)):
             return
-        self.keys = np.asarray(_core.grid_blocks(keys, self.lattice, self.dimension), np.uint64)
+        self.keys = np.asarray(_core.grid_blocks(keys, self.lattice, self.dimension, self.rim), np.uint64)
         links = [_core.link_blocks(k, self.keys, self.lattice, self.dimension) for k in keys]
         self.reach = [reach for reach, _ in links]
         self.sources = [sources for _, sources in links]

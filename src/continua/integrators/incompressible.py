@@ -22,6 +22,7 @@ CENTRE = 3  # channel of the cell in face arrays
 OPEN, CLOSED = 7, 4  # bits of valid faces, and by how many bits closed ones beside the liquid are shifted
 STICKY = 2  # number of the contact mode, see contact.colliders.MODES
 CLEARANCE = 1e-3  # distance from walls to which particles are set back [cells]
+CROWDED = 2.0  # density, in terms of the fluid's own, beyond which particles are shaken apart
 VOLUME_TOLERANCE = 1e-2  # of the solve that spreads crowded particles, relative to the largest crowding
 
 
@@ -65,6 +66,11 @@ class IncompressibleFlow(Stepper):
         lattice = self.lattice
         return Lattice(lattice.dx, lattice.origin + 0.5 * lattice.dx, lattice.period)
 
+    def sort(self, bodies: Sequence[Body], *, by_cell: bool = True) -> BadParticle | None:
+        """Sort every body; viscous fluids also need the faces behind the walls they stick to."""
+        self.grid.rim = _kinematic_viscosity(bodies) > 0
+        return super().sort(bodies, by_cell=by_cell)
+
     def advance(
         self,
         bodies: Sequence[Body],
@@ -104,7 +110,7 @@ class IncompressibleFlow(Stepper):
             change = None if old is None else np.subtract(velocity, old, out=old)
         with self._phase("g2p"):
             for number, body in enumerate(bodies):
-                self._faces_to_body(number, body, velocity, change, shift, dt, result)
+                self._faces_to_body(number, body, velocity, change, shift, t, dt, result)
         with self._phase("push_out"):
             if self.push_out is not None and obstacles and result.bad is None:
                 self._push_out(bodies, table, -CLEARANCE * self.lattice.dx, dt, result)
@@ -300,9 +306,9 @@ class IncompressibleFlow(Stepper):
     ) -> None:
         """Velocities beyond the liquid, so that nothing is carried through walls.
 
-        Faces in walls beside the liquid come first; what lies behind them then also follows them, as it must in corners.
+        Faces in walls beside the liquid come first; what lies behind them then follows them too, as it must in corners.
         """
-        sides = (valid & OPEN) | (valid >> CLOSED)
+        sides = np.asarray((valid & OPEN) | (valid >> CLOSED), np.uint8)
         self._extrapolate(velocity, valid, neighbours)
         if not len(table):
             return
@@ -329,10 +335,12 @@ class IncompressibleFlow(Stepper):
         velocity: NDArray,
         change: NDArray | None,
         shift: NDArray | None,
+        t: float,
         dt: float,
         result: StepResult,
     ) -> None:
         body.next_arrays.count = body.count
+        full = body.material.density * self.lattice.dx**self.dimension
         report = _core.gather_faces(
             particles=body.arrays,
             out=body.next_arrays,
@@ -346,6 +354,8 @@ class IncompressibleFlow(Stepper):
             dimension=self.dimension,
             degree=self.degree,
             dt=dt,
+            crowded=CROWDED * full if self.settings.volume_control else 0.0,
+            seed=int(np.float64(t).view(np.uint64)),
         )
         if report["bad"] >= 0 and result.bad is None:
             result.bad = BadParticle(body, report["bad"])

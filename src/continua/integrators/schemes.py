@@ -46,7 +46,7 @@ class Incompressible(Integrator):
         default=200, description="most iterations of a linear solve; more end the run with an error"
     )
     volume_control: Annotated[float, Field(ge=0, le=1)] = Field(
-        default=0.2,
+        default=0.5,
         description="part of the crowding of particles that is spread out in every step, 0 = none",
     )
     viscous_tolerance: Positive = Field(

@@ -150,7 +150,7 @@ def check_hidden(scene: Scene) -> None:
 
 def check_known(scene: Scene, name: str, path: Path) -> None:
     """`name` is the name of a body or an emitter."""
-    known = [str(item.name) for item in (*scene.body, *scene.emitter)]
+    known = [str(body.name) for body in scene.body] + [str(emitter.name) for emitter in scene.emitter]
     if name not in known:
         hint = suggestion(name, known)
         raise problem(

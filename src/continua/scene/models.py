@@ -147,7 +147,8 @@ class RenderSettings(Settings):
         default=None, description="values at the two ends of the colour scale; left out: those of the run"
     )
     hide: list[str] = Field(
-        default_factory=list, description="bodies and emitters that are not drawn, such as clear water around ink"
+        default_factory=list,
+        description="bodies and emitters that are not drawn, such as clear water around ink",
     )
     size: tuple[PixelCount, PixelCount] = Field(default=(1280, 720), description="width and height [pixels]")
     camera: CameraSettings | None = Field(

@@ -126,10 +126,22 @@ def assign(data: dict[str, Any], path: Path, value: Any, text: str) -> Path:
             raise SceneError(f"--set {text}: {unknown_key(here, data)}")
         if last:
             place[key] = value
-        elif isinstance(place, dict) and place.get(key) is None:
-            place[key] = {}
+        elif isinstance(place, dict):
+            _open_table(data, place, here, path[depth + 1])
         place = place[key]
     return here
+
+
+def _open_table(data: dict[str, Any], table: dict[str, Any], here: Path, following: str | int) -> None:
+    """Make room for `following` below `here`: an empty table, or a scheme that was only named (`transfer = "flip"`)."""
+    key = str(here[-1])
+    named = table.get(key)
+    if named is None:
+        table[key] = {}
+    elif isinstance(named, str):
+        table[key] = {"type": named}
+        if not lookup.at((*here, following), data):
+            table[key] = named
 
 
 def _index(key: str | int, items: list[Any], place: Path, data: Any, text: str) -> int:

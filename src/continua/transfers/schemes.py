@@ -127,6 +127,9 @@ class PolyPIC(Transfer):
         default=1e-2,
         description="nodes lighter than this fraction of a particle switch off its modes with squares; 0 = never",
     )
+    store: Literal["C", "B"] = Field(
+        default="C", description="what linear splines keep: C for affine fields, B for angular momentum"
+    )
     type: Literal["polypic"] = Field(default="polypic", kw_only=True, repr=False)
 
     @property
@@ -138,7 +141,8 @@ class PolyPIC(Transfer):
         linear, high = split(modes)
         if len(modes) == 1:
             return Plan(linear=linear)
-        return Plan(GRADIENT, light=self.light_node, linear=linear, high=high)
+        kept = MOMENT if degree == 1 and self.store == "B" else GRADIENT
+        return Plan(kept, light=self.light_node, linear=linear, high=high)
 
 
 SCHEMES: dict[str, type[Transfer]] = {
@@ -166,7 +170,9 @@ def _by_name(value: object) -> object:
     try:
         return scheme(**{parameter: int(number) if parameter == "modes" else float(number)})
     except ValueError:
-        raise ValueError(f'"{number}" is no number for {name}; write it like flip:0.95 or polypic:6') from None
+        raise ValueError(
+            f'"{number}" is no number for {name}; write it like flip:0.95 or polypic:6'
+        ) from None
     except SetupError as error:
         raise ValueError(str(error)) from None
 
