@@ -12,7 +12,7 @@ ROOT = Path(continua.__file__).parent
 LEVELS = [
     {"errors", "_model", "_validation", "_version", "_core"},
     {"geometry"},
-    {"materials", "transfers", "grid", "optimize"},
+    {"materials", "transfers", "grid", "optimize", "mesh"},
     {"bodies", "contact"},
     {"flow", "integrators", "io", "summary", "timestep"},
     {"world", "simulation", "running", "diagnostics", "instability", "pointtest", "testing"},

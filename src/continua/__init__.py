@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from continua.bodies.drain import Drain
     from continua.bodies.emitter import Emitter
     from continua.bodies.force import BodyForce
+    from continua.bodies.mesh_body import SolidBody, SpringBody
     from continua.bodies.points import Body
+    from continua.bodies.scripted import Scripted
     from continua.bodies.variation import Gradient
     from continua.contact import boundaries, colliders, motions
     from continua.errors import ContinuaError
-    from continua.geometry import shapes
+    from continua.geometry import meshes, shapes
     from continua.simulation import Simulation
 
 # Where each public name lives; modules are loaded when first used, so that the command line starts at once.
@@ -31,7 +33,10 @@ _HOMES = {
     "Drain": "continua.bodies.drain",
     "Emitter": "continua.bodies.emitter",
     "Gradient": "continua.bodies.variation",
+    "Scripted": "continua.bodies.scripted",
     "Simulation": "continua.simulation",
+    "SolidBody": "continua.bodies.mesh_body",
+    "SpringBody": "continua.bodies.mesh_body",
     "set_threads": "continua._core",
     "threads": "continua._core",
 }
@@ -42,6 +47,7 @@ _MODULES = {
     "integrators": "continua.integrators",
     "io": "continua.io",
     "materials": "continua.materials",
+    "meshes": "continua.geometry.meshes",
     "motions": "continua.contact.motions",
     "pointtest": "continua.pointtest",
     "render": "continua.render",
@@ -59,7 +65,10 @@ __all__ = [
     "Drain",
     "Emitter",
     "Gradient",
+    "Scripted",
     "Simulation",
+    "SolidBody",
+    "SpringBody",
     "__version__",
     "boundaries",
     "colliders",
@@ -67,6 +76,7 @@ __all__ = [
     "integrators",
     "io",
     "materials",
+    "meshes",
     "motions",
     "pointtest",
     "render",

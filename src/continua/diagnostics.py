@@ -34,6 +34,15 @@ def diagnose(sim: Simulation) -> dict[str, float]:
         momentum += sums["momentum"]
         angular += sums["angular"]
         moment += sums["first_moment"]
+    for mesh in sim.meshes:
+        d = sim.dimension
+        p = mesh.mass[:, None] * mesh.v
+        totals += mesh.mass.sum(), 0.5 * (p * mesh.v).sum(), mesh.energy.value(mesh.x)
+        momentum[:d] += p.sum(axis=0)
+        moment[:d] += mesh.mass @ mesh.x
+        arm, push = np.zeros((len(mesh), 3)), np.zeros((len(mesh), 3))
+        arm[:, :d], push[:, :d] = mesh.x, p
+        angular += np.cross(arm, push).sum(axis=0)
     mass, kinetic, stored = (float(v) for v in totals)
     potential = -float(sim.gravity @ moment[: sim.dimension])
     row: dict[str, float] = {"time": sim.time, "step": sim.steps, "dt": sim.dt, "mass": mass}
@@ -49,7 +58,12 @@ def diagnose(sim: Simulation) -> dict[str, float]:
     row |= {f"angular_{'xyz'[a]}": float(angular[a]) for a in ((2,) if sim.dimension == 2 else (0, 1, 2))}
     row |= {f"center_{'xyz'[a]}": float(moment[a] / mass) if mass else 0.0 for a in range(sim.dimension)}
     row |= {"particles": sim.particles, "blocks": integrator.grid.blocks}
-    row |= {"max_speed": max((b.max_speed for b in sim.bodies), default=0.0)}
+    speeds = [b.max_speed for b in sim.bodies] + [m.max_speed for m in sim.meshes]
+    row |= {"max_speed": max(speeds, default=0.0)}
     row |= integrator.report
     row |= {f"seconds_{phase}": seconds for phase, seconds in integrator.seconds.items()}
+    if sim.meshes:
+        for name, value in sim.mesh_stepper.report.items():
+            row[name] = row.get(name, 0.0) + value
+        row["seconds_meshes"] = sim.mesh_stepper.seconds
     return row

@@ -97,7 +97,7 @@ def run(
     description: dict[str, Any],
 ) -> None:
     """See `Simulation.run`."""
-    if not sim.bodies:
+    if not (sim.bodies or sim.meshes):
         raise SetupError("there is nothing to simulate; add a body or an emitter first")
     recorder = None
     first, start = 0, sim.time
@@ -209,6 +209,7 @@ def _interruptible() -> Iterator[threading.Event]:
 def frame_of(sim: Simulation, index: int) -> Frame:
     """What is seen at this moment: every body in order of particle id, and where the colliders are."""
     bodies = [BodyFrame(b.name, "points", b.material.label, b.fields()) for b in sim.bodies]
+    bodies += [BodyFrame(str(m.name), m.kind, m.label, m.fields(), m.cells, m.surface) for m in sim.meshes]
     poses = None
     if sim.colliders:
         found = [c.movement.pose(sim.time, sim.dimension) for c in sim.colliders]
@@ -227,7 +228,10 @@ def _describe(sim: Simulation, plan: RunPlan, extra: dict[str, Any]) -> dict[str
         "precision": sim.precision,
         "fps": plan.fps,
         "frames": plan.frames,
-        "bodies": [{"name": b.name, "material": b.material.label, "particles": len(b)} for b in sim.bodies],
+        "bodies": [
+            *({"name": b.name, "material": b.material.label, "particles": len(b)} for b in sim.bodies),
+            *({"name": m.name, "material": m.label, "particles": len(m)} for m in sim.meshes),
+        ],
         "colliders": [adapter.dump_python(c, mode="json", exclude={"motion"}) for c in sim.colliders],
         "scene": None,
         "source": None,

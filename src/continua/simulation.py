@@ -13,13 +13,25 @@ from continua.bodies.force import pushed
 from continua.bodies.points import Body
 from continua.errors import SetupError
 from continua.instability import runaway, unstable
-from continua.integrators import Incompressible, IncompressibleFlow, Stepper, StepResult, SymplecticEuler
+from continua.integrators import (
+    ImplicitGrid,
+    Incompressible,
+    IncompressibleFlow,
+    MeshResult,
+    MeshStepper,
+    Optimization,
+    SemiImplicit,
+    Stepper,
+    StepResult,
+    SymplecticEuler,
+)
 from continua.summary import Progress, Summary, summarise
 from continua.timestep import Bound, check_fixed, fit_to, gravity_bound, stability_bounds, strictest
 from continua.world import World
 
 MAX_STRAIN = 0.5  # |dt grad v| beyond which a step is repeated with half the dt
 CELL_SORT = 8  # steps between sorts by cell; in between particles are sorted by block only
+FRAME = 1 / 24  # [s], the step of mesh bodies on their own unless a frame is shorter
 COLLAPSE = 1e-4  # a dt below this fraction of the first one means that particles run away
 
 
@@ -32,8 +44,8 @@ class Simulation(World):
 
     - precision: "double" or "single";
     - transfer: "apic", "pic", "flip:0.95", "polypic:6", ... or an object of `continua.transfers`;
-    - integrator: "symplectic" (explicit, all materials), "incompressible" (fluids on a staggered grid), or an object of
-      `continua.integrators`;
+    - integrator: "symplectic" (explicit, all materials), "optimization" (implicit, particles and mesh bodies),
+      "semi-implicit", "incompressible" (fluids on a staggered grid), or an object of `continua.integrators`;
     - kernel: "quadratic", "cubic" or "linear" B-splines; left out: quadratic, linear for incompressible flow;
     - stress_transfer: "gradient" (true B-spline gradients) or "mls";
     - deformation: "safe" (I + dt grad v, kept invertible) or "exponential" (exp(dt grad v));
@@ -46,6 +58,7 @@ class Simulation(World):
     dt: float = 0.0  # of the last step [s]
     bound: Bound = Bound(0.0, "none")  # what set it
     _integrator: Stepper | None = None
+    _mesh_stepper: MeshStepper | None = None
     _first_dt: float | None = None
 
     # ---- stepping --------------------------------------------------------------------------------------------
@@ -63,25 +76,35 @@ class Simulation(World):
                 self._place(body)
         return self._integrator
 
+    @property
+    def mesh_stepper(self) -> MeshStepper:
+        """What advances mesh bodies."""
+        if self._mesh_stepper is None:
+            assert isinstance(self.scheme, Optimization)
+            self._mesh_stepper = MeshStepper(self.scheme)
+        return self._mesh_stepper
+
     def _make_integrator(self) -> Stepper:
         if isinstance(self.scheme, Incompressible):
             return IncompressibleFlow(
                 self.lattice(), self.degree, self.transfer, push_out=self.push_out, settings=self.scheme
             )
-        return SymplecticEuler(
-            self.lattice(),
-            self.degree,
-            self.transfer,
-            mls=self.stress_transfer == "mls",
-            exponential=self.deformation == "exponential",
-            push_out=self.push_out,
-        )
+        options: dict[str, Any] = {
+            "mls": self.stress_transfer == "mls",
+            "exponential": self.deformation == "exponential",
+            "push_out": self.push_out,
+        }
+        if isinstance(self.scheme, (SemiImplicit, Optimization)):
+            return ImplicitGrid(self.lattice(), self.degree, self.transfer, settings=self.scheme, **options)
+        return SymplecticEuler(self.lattice(), self.degree, self.transfer, **options)
 
     def choose_dt(self, remaining: float = float("inf")) -> Bound:
         """The time step for now and what sets it, at most `remaining` [s]."""
         bounds = self._bounds()
         if not bounds:
-            return Bound(fit_to(remaining, self.fixed_dt or 1e-3), "none")
+            if self.meshes and self.fixed_dt is None:
+                return Bound(min(remaining, FRAME) if np.isinf(remaining) else remaining, "frame")
+            return Bound(fit_to(remaining, self.fixed_dt or 1e-3), "fixed" if self.fixed_dt else "none")
         bound = strictest(bounds)
         if self.fixed_dt is not None:
             if not self.force_dt:
@@ -95,7 +118,9 @@ class Simulation(World):
 
     def _bounds(self) -> list[Bound]:
         bounds = stability_bounds(self.bodies, self.dx, self.cfl, self.elastic_cfl)
-        if self.scheme.incompressible and self.gravity.any():
+        if self.scheme.implicit:
+            bounds = [bound for bound in bounds if bound.name == "cfl"]
+        if self.bodies and (self.scheme.implicit or self.scheme.incompressible) and self.gravity.any():
             bounds.append(gravity_bound(self.gravity, self.dx, self.cfl))
         return bounds
 
@@ -103,24 +128,38 @@ class Simulation(World):
         """Advance by one time step of at most `remaining` [s]; returns the step taken [s]."""
         bound = self.choose_dt(remaining)
         integrator, bodies = self.integrator, [b for b in self.bodies if len(b)]
+        result = None
         if bodies:
             if bad := integrator.sort(bodies, by_cell=self.steps % CELL_SORT == 0):
                 raise unstable(self, bad, bound)
             result = self._advance(bodies, bound.dt)
-            while result.max_strain > MAX_STRAIN and not self.force_dt and result.bad is None:
-                bound = Bound(bound.dt / 2, "strain")
+            while (why := self._too_long(result)) and not self.force_dt:
+                bound = Bound(bound.dt / 2, why)
                 if self._first_dt is not None and bound.dt < COLLAPSE * self._first_dt:
                     raise runaway(self, bound)
                 result = self._advance(bodies, bound.dt)
             if result.bad is not None:
                 raise unstable(self, result.bad, bound)
+        moved = self._advance_meshes(bound.dt) if self.meshes else None
+        if result is not None:
             self._accept(bodies, result)
+        if moved is not None:
+            moved.accept(self.meshes, bound.dt)
+            self._add_impulses(moved.impulses)
         self._emit(bound.dt)
         self._drain(self.time + bound.dt)
         self.time += bound.dt
         self.steps += 1
         self.dt, self.bound = bound.dt, bound
         return bound.dt
+
+    def _too_long(self, result: StepResult) -> str:
+        """Why a step must be repeated with half the dt, or nothing."""
+        if result.bad is not None:
+            return ""
+        if result.unconverged:
+            return f"solver: {result.unconverged}"
+        return "strain" if result.max_strain > MAX_STRAIN else ""
 
     def _advance(self, bodies: Sequence[Body], dt: float) -> StepResult:
         with pushed(bodies, self.forces, self.time, dt):
@@ -130,9 +169,18 @@ class Simulation(World):
         for body, speeds in zip(bodies, result.speeds, strict=True):
             body.swap()
             body.max_speed, body.max_wave_speed, body.max_viscosity = speeds
-        if len(self.impulses) != len(result.impulses):
-            self.impulses = np.zeros_like(result.impulses)
-        self.impulses += result.impulses
+        self._add_impulses(result.impulses)
+
+    def _advance_meshes(self, dt: float) -> MeshResult:
+        return self.mesh_stepper.advance(
+            self.meshes, self.colliders, self.forces, dt, self.time, self.gravity
+        )
+
+    def _add_impulses(self, impulses: NDArray[np.float64]) -> None:
+        """impulses (n, 3) [N s] of the first n obstacles."""
+        if len(self.impulses) != len(self.obstacles):
+            self.impulses = np.zeros((len(self.obstacles), 3))
+        self.impulses[: len(impulses)] += impulses
 
     def _emit(self, dt: float) -> None:
         for emitter, body, spacing in self.emitters:
@@ -170,15 +218,19 @@ class Simulation(World):
         data["drained"] = np.array(list(self.drained.values()), dtype=np.float64)
         for number, body in enumerate(self.bodies):
             data.update({f"body{number}/{key}": array for key, array in body.snapshot().items()})
+        for number, mesh in enumerate(self.meshes):
+            data.update({f"mesh{number}/{key}": array for key, array in mesh.snapshot().items()})
         return data
 
     def load_state(self, state: dict[str, NDArray]) -> None:
         """Continue from `state()` of a simulation that was set up in the same way."""
-        stored = {key.split("/")[0] for key in state if key.startswith("body")}
-        if len(stored) != len(self.bodies):
-            raise SetupError(
-                f"the stored state has {len(stored)} bodies but this simulation has {len(self.bodies)}"
-            )
+        for kind, own in (("body", self.bodies), ("mesh", self.meshes)):
+            stored = {key.split("/")[0] for key in state if key.startswith(kind)}
+            if len(stored) != len(own):
+                what = "bodies" if kind == "body" else "mesh bodies"
+                raise SetupError(
+                    f"the stored state has {len(stored)} {what} but this simulation has {len(own)}"
+                )
         drained = state.get("drained", np.zeros(0))
         if len(drained) != len(self.drains):
             raise SetupError(
@@ -190,9 +242,14 @@ class Simulation(World):
         self._first_dt = None if np.isnan(first) else first
         self.impulses = np.array(state["impulses"])
         self.drained = dict(zip(self.drained, drained.tolist(), strict=True))
+
+        def part(prefix: str) -> dict[str, NDArray]:
+            return {key.removeprefix(prefix): v for key, v in state.items() if key.startswith(prefix)}
+
         for number, body in enumerate(self.bodies):
-            prefix = f"body{number}/"
-            body.restore({k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)})
+            body.restore(part(f"body{number}/"))
+        for number, mesh in enumerate(self.meshes):
+            mesh.restore(part(f"mesh{number}/"))
 
     def run(
         self,

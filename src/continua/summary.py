@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BodySummary:
-    """One body: particles, mass [kg], wave speed [m/s]."""
+    """One body: particles or points of its mesh, mass [kg], wave speed [m/s] where it limits the step."""
 
     name: str
     material: str
@@ -64,9 +64,9 @@ def summarise(sim: Simulation) -> Summary:
     bodies = [
         BodySummary(b.name, b.material.label, len(b), float(b.mass.sum(dtype=np.float64)), b.max_wave_speed)
         for b in sim.bodies
-    ]
+    ] + [BodySummary(str(m.name), m.label, len(m), float(m.mass.sum()), 0.0) for m in sim.meshes]
     bounds = stability_bounds(sim.bodies, sim.dx, sim.cfl, sim.elastic_cfl)
-    bound = strictest(bounds) if bounds else Bound(1e-3, "none")
+    bound = strictest(bounds) if bounds else sim.choose_dt()
     if sim.fixed_dt is not None:
         bound = Bound(sim.fixed_dt, "fixed")
     return Summary(

@@ -13,6 +13,7 @@ from continua.bodies.drain import Drain
 from continua.bodies.emitter import Emitter
 from continua.bodies.fields import Fields
 from continua.bodies.force import BodyForce
+from continua.bodies.mesh_body import MeshBody, SolidBody, SpringBody
 from continua.bodies.points import Body
 from continua.bodies.variation import Regions, Variation, Vary
 from continua.bodies.velocity import Affine, Rigid, evaluate
@@ -22,8 +23,8 @@ from continua.errors import SetupError
 from continua.geometry.base import Shape
 from continua.geometry.sampling import sample
 from continua.grid.blocks import SIDE, Lattice
-from continua.integrators.schemes import Integrator, as_integrator
-from continua.materials.base import Material
+from continua.integrators.schemes import Integrator, Optimization, as_integrator
+from continua.materials.base import Material, NativeMaterial
 from continua.materials.incompressible import IncompressibleFluid
 from continua.transfers import Transfer, as_transfer, kept_gradient
 
@@ -81,6 +82,7 @@ class World:
         self.push_out, self.seed = push_out, seed
         self.time, self.steps = 0.0, 0
         self.bodies: list[Body] = []
+        self.meshes: list[MeshBody] = []
         self.colliders: list[Collider] = []
         self.boundaries: list[FixedVelocity | Periodic] = []
         self.emitters: list[tuple[Emitter, Body, float]] = []
@@ -135,6 +137,10 @@ class World:
         fields: Fields | None = None,
     ) -> Body: ...
     @overload
+    def add(self, thing: SolidBody) -> SolidBody: ...
+    @overload
+    def add(self, thing: SpringBody) -> SpringBody: ...
+    @overload
     def add(self, thing: Collider) -> Collider: ...
     @overload
     def add(self, thing: FixedVelocity | Periodic) -> FixedVelocity | Periodic: ...
@@ -146,7 +152,7 @@ class World:
     def add(self, thing: BodyForce) -> BodyForce: ...
 
     def add(self, thing: Any, material: Any = None, **options: Any) -> Any:
-        """Add a body (a shape and its material), a collider, a boundary, an emitter, a drain or a body force.
+        """Add a body (a shape and its material), a mesh body, a collider, a boundary, an emitter, a drain or a force.
 
         A body takes velocity (vector, `Rigid`, `Affine` or function) [m/s], name, particles_per_cell (4 in 2D,
         8 in 3D) and sampling ("regular", "jittered", "poisson"). Its material may differ between particles:
@@ -160,6 +166,8 @@ class World:
             return self._add_body(thing, material, **options)
         if material is not None or options:
             raise SetupError(f"{type(thing).__name__} takes no material and no options in add()")
+        if isinstance(thing, MeshBody):
+            return self._add_mesh(thing)
         if isinstance(thing, Collider):
             return self._add_collider(thing)
         if isinstance(thing, (FixedVelocity, Periodic)):
@@ -172,8 +180,8 @@ class World:
             self.forces.append(thing)
             return thing
         raise SetupError(
-            f"cannot add {thing!r}; give a shape with a material, a collider, a boundary, an emitter, a drain "
-            "or a body force"
+            f"cannot add {thing!r}; give a shape with a material, a mesh body, a collider, a boundary, an emitter, "
+            "a drain or a body force"
         )
 
     def _check_dimension(self, what: str, dimension: int) -> None:
@@ -189,6 +197,11 @@ class World:
                 if fluid
                 else f'integrator="incompressible" is for IncompressibleFluid, not for {material.label}; '
                 'use integrator="symplectic", or a simulation of its own'
+            )
+        if self.scheme.implicit and not isinstance(material, NativeMaterial):
+            raise SetupError(
+                f"implicit integrators need second derivatives, which the Python material {material.label} does not "
+                'give; use integrator="symplectic"'
             )
         if fluid and any(body.material != material for body in self.bodies):
             raise SetupError(
@@ -208,7 +221,8 @@ class World:
         return name
 
     def _names(self) -> list[str | None]:
-        return [b.name for b in self.bodies] + [c.name for c in self.colliders] + [*self.drained]
+        bodies = [b.name for b in self.bodies] + [m.name for m in self.meshes]
+        return bodies + [c.name for c in self.colliders] + [*self.drained]
 
     def _spacing(self, particles_per_cell: int | None) -> float:
         count = 2**self.dimension if particles_per_cell is None else particles_per_cell
@@ -245,6 +259,16 @@ class World:
         if self.started:
             self._place(body)
         self.bodies.append(body)
+        return body
+
+    def _add_mesh(self, body: MeshBody) -> MeshBody:
+        self._check_dimension("the mesh", body.dimension)
+        if not isinstance(self.scheme, Optimization):
+            raise SetupError(f'mesh bodies need integrator="optimization", not {type(self.scheme).__name__}')
+        if body in self.meshes:
+            raise SetupError(f'the mesh body "{body.name}" has been added already; make another one')
+        body.name = self._new_name(body.name, "mesh", self._names())
+        self.meshes.append(body)
         return body
 
     def _add_collider(self, collider: Collider) -> Collider:

@@ -21,8 +21,8 @@ from continua.materials import (
     Snow,
     VonMises,
 )
-from continua.mesh import Elements
-from continua.mesh.energy import NodeEnergy
+from continua.mesh import Elements, NativeEnergy
+from continua.optimize.terms import Term
 
 # Every model of the core; meshes take no Newtonian viscosity.
 MATERIALS: list[NativeMaterial] = [
@@ -76,9 +76,10 @@ def deformed(points: np.ndarray, seed: int = 1) -> np.ndarray:
     return shaken(points, 0.02, seed) @ (np.eye(d) + 0.08 * rng.normal(size=(d, d))).T @ turn.T + 3.0
 
 
-def derivative_errors(energy: NodeEnergy, x: np.ndarray, gradient_of: NodeEnergy | None = None) -> np.ndarray:
+def derivative_errors(energy: Term, x: np.ndarray, gradient_of: Term | None = None) -> np.ndarray:
     """Relative errors of gradient and Hessian against central differences of value and gradient."""
-    other = gradient_of or energy
+    other = energy if gradient_of is None else gradient_of
+    other.prepare(x)
     rng = np.random.default_rng(5)
     errors = []
     for _ in range(4):
@@ -89,7 +90,7 @@ def derivative_errors(energy: NodeEnergy, x: np.ndarray, gradient_of: NodeEnergy
         def slope(f, dx=dx, h=h):
             return (8 * (f(x + h * dx) - f(x - h * dx)) - (f(x + 2 * h * dx) - f(x - 2 * h * dx))) / (12 * h)
 
-        gradient, change = other.gradient(x), other.hessian(x).product(dx)
+        gradient, change = other.gradient(x), other.product(dx)
         errors.append(
             (
                 abs(slope(energy.value) - np.vdot(gradient, dx)) / np.linalg.norm(gradient),
@@ -99,11 +100,20 @@ def derivative_errors(energy: NodeEnergy, x: np.ndarray, gradient_of: NodeEnergy
     return np.max(errors, axis=0)
 
 
-def dense(energy: NodeEnergy, x: np.ndarray, *, positive: bool = False) -> np.ndarray:
+def dense(energy: Term, x: np.ndarray) -> np.ndarray:
     """Hessian as a full matrix, column by column from products."""
-    hessian = energy.hessian(x, positive=positive)
+    energy.prepare(x)
     units = np.eye(x.size).reshape(-1, *x.shape)
-    return np.array([hessian.product(unit).ravel() for unit in units]).T
+    return np.array([energy.product(unit).ravel() for unit in units]).T
+
+
+def dense_positive(energy: NativeEnergy, x: np.ndarray) -> np.ndarray:
+    """The same without the negative eigenvalues of the elements."""
+    energy.positive = True
+    try:
+        return dense(energy, x)
+    finally:
+        energy.positive = False
 
 
 def reference_gradient(elements: Elements, points: np.ndarray, x: np.ndarray) -> np.ndarray:

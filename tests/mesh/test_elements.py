@@ -9,6 +9,7 @@ from mesh_samples import (
     box,
     deformed,
     dense,
+    dense_positive,
     derivative_errors,
     random_mesh,
     reference_gradient,
@@ -17,7 +18,7 @@ from mesh_samples import (
 )
 
 from continua import _core
-from continua.errors import GeometryError, MaterialError
+from continua.errors import GeometryError, MaterialError, SetupError
 from continua.materials import FixedCorotated, IncompressibleFluid, Liquid, NeoHookean, Snow
 from continua.materials.base import CATALOGUE, lame
 from continua.mesh import Elements
@@ -72,6 +73,21 @@ def test_forces_match_plain_numpy(material, d: int) -> None:
     np.testing.assert_allclose(np.vdot(dx, elements.hessian(x).product(dx)), energy_change, rtol=1e-11)
 
 
+@pytest.mark.parametrize(("d", "n"), [(2, 27), (3, 6)])
+def test_meshes_of_several_chunks(d: int, n: int) -> None:
+    """More cells than a chunk of the core takes, in random order."""
+    points, cells = random_mesh(d, n)
+    cells = np.random.default_rng(0).permutation(cells)[:-1]
+    assert len(cells) > 1024 and len(cells) % 16
+    elements = Elements(points, cells, FixedCorotated())
+    x = deformed(points)
+    expected = reference_gradient(elements, points, x)
+    np.testing.assert_allclose(elements.gradient(x), expected, atol=1e-12 * np.abs(expected).max())
+    assert (derivative_errors(elements, x) < 1e-7).all()
+    H = elements.hessian(x).matrix()
+    assert abs(H - H.T).max() <= 1e-13 * abs(H).max()
+
+
 @both
 def test_hessian_is_symmetric_and_agrees_with_its_matrix_and_diagonal(d: int) -> None:
     points, cells = random_mesh(d)
@@ -96,7 +112,7 @@ def test_projection_removes_exactly_the_negative_part(material, d: int) -> None:
     points, cells = random_mesh(d)
     x = shaken(0.8 * points, 0.03)  # compressed
     elements = Elements(points, cells, material)
-    H, projected = dense(elements, x), dense(elements, x, positive=True)
+    H, projected = dense(elements, x), dense_positive(elements, x)
     scale = np.abs(projected).max()
     assert np.linalg.eigvalsh(projected).min() >= -1e-12 * scale
     assert np.linalg.eigvalsh(projected - H).min() >= -1e-12 * scale
@@ -104,8 +120,13 @@ def test_projection_removes_exactly_the_negative_part(material, d: int) -> None:
         assert np.linalg.eigvalsh(H).min() < -1e-3 * scale
     if material.model != "liquid":  # a liquid under pressure is never free of negative eigenvalues
         stretched = 1.05 * points
-        difference = dense(elements, stretched) - dense(elements, stretched, positive=True)
+        difference = dense(elements, stretched) - dense_positive(elements, stretched)
         assert np.abs(difference).max() <= 1e-12 * scale
+
+
+def test_products_need_prepared_positions() -> None:
+    with pytest.raises(SetupError, match="prepare"):
+        Elements(POINTS, CELLS, FixedCorotated()).product(POINTS)
 
 
 @both

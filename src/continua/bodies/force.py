@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from continua.bodies.mesh_body import MeshBody
 from continua.bodies.points import Body
 from continua.errors import SetupError
 
 
 @dataclass(frozen=True)
 class BodyForce:
-    """Force per mass on the particles of all bodies, added to gravity.
+    """Force per mass on the particles and mesh points of all bodies, added to gravity.
 
     `acceleration(body, t)` gives (N, d) [m/s^2] for the particles of a body at time t [s], in the order of its rows:
     `sim.add(BodyForce(lambda body, t: -k * body.x))` is a spring to the origin, and `body.ids` picks values that
@@ -23,9 +25,9 @@ class BodyForce:
     step. Python only: scene files cannot hold functions.
     """
 
-    acceleration: Callable[[Body, float], ArrayLike]
+    acceleration: Callable[[Any, float], ArrayLike]
 
-    def at(self, body: Body, t: float) -> NDArray[np.float64]:
+    def at(self, body: Body | MeshBody, t: float) -> NDArray[np.float64]:
         """Accelerations (N, d) [m/s^2], checked."""
         value = np.asarray(self.acceleration(body, t), dtype=np.float64)
         if value.shape != body.x.shape:

@@ -59,6 +59,7 @@ def collect(run: RunFolder) -> dict[str, Any]:
         "time": time,
         "steps": steps,
         "mean_dt": time / steps if time and steps else None,
+        "iterations": iterations(table, steps),
         "seconds": phases(table),
         "resumable": run.status in ("interrupted", "failed") and not from_python(about),
     }
@@ -71,6 +72,16 @@ def phases(table: dict[str, np.ndarray]) -> dict[str, float]:
         name.removeprefix(prefix): elapsed(column)
         for name, column in table.items()
         if name.startswith(prefix)
+    }
+
+
+def iterations(table: dict[str, np.ndarray], steps: float | None) -> dict[str, float]:
+    """Iterations per step of implicit solvers, from the columns total_<solver>_iterations."""
+    prefix, suffix = "total_", "_iterations"
+    return {
+        name.removeprefix(prefix).removesuffix(suffix): elapsed(column) / steps
+        for name, column in table.items()
+        if steps and name.startswith(prefix) and name.endswith(suffix)
     }
 
 
@@ -98,6 +109,9 @@ def lines(folder: Path, facts: dict[str, Any]) -> list[tuple[str, str]]:
     if facts["steps"]:
         mean = f", mean dt = {text.quantity(facts['mean_dt'], 's')}" if facts["mean_dt"] else ""
         rows.append(("steps", f"{text.count(facts['steps'])} to t = {facts['time']:.4g} s{mean}"))
+    if facts["iterations"]:
+        each = [f"{value:.1f} {name.capitalize()}" for name, value in facts["iterations"].items()]
+        rows.append(("per step", f"{' and '.join(each)} iterations"))
     rows += phase_lines(facts["seconds"])
     rows.append(("made by", f"continua {facts['version'] or '?'}, {facts['created'] or '?'}"))
     if isinstance(facts["machine"], dict):

@@ -8,6 +8,7 @@ from pydantic.dataclasses import dataclass
 from continua._model import CONFIG, Positive
 from continua._validation import raises
 from continua.errors import SetupError
+from continua.optimize import Scheme
 
 
 class Integrator:
@@ -16,6 +17,11 @@ class Integrator:
     @property
     def incompressible(self) -> bool:
         """Whether it is for incompressible fluids on a MAC grid; else for all other materials, at nodes."""
+        return False
+
+    @property
+    def implicit(self) -> bool:
+        """Whether elastic forces are taken at the end of the step, so that sound does not limit it."""
         return False
 
     @property
@@ -30,6 +36,68 @@ class Symplectic(Integrator):
     """Explicit symplectic Euler (J15 section 2.2), for all materials but incompressible fluids."""
 
     type: Literal["symplectic"] = Field(default="symplectic", kw_only=True, repr=False)
+
+
+@raises(SetupError)
+@dataclass(config=CONFIG)
+class SemiImplicit(Integrator):
+    """Backward Euler with one Newton step: linear in the forces (J15 section 2.2 step 7). Stable for moderate steps."""
+
+    implicitness: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=1.0,
+        description="part of the change of the forces that is foreseen; 1/2 loses less energy but is less stable",
+    )
+
+    krylov: Literal["cg", "minres", "cr"] = Field(
+        default="cg", description="linear solver; minres and cr also take indefinite matrices"
+    )
+    positive: bool = Field(default=True, description="whether negative stiffness of particles is left out")
+    tolerance: Positive = Field(default=1e-6, description="relative residual of the linear solve")
+    max_iterations: Annotated[int, Field(ge=1)] = Field(
+        default=500, description="most iterations of the solve"
+    )
+    positions: Literal["explicit", "implicit"] = Field(
+        default="explicit",
+        description="particles move with the velocity where they were, or where they arrive",
+    )
+    type: Literal["semi-implicit"] = Field(default="semi-implicit", kw_only=True, repr=False)
+
+    @property
+    def implicit(self) -> bool:
+        return True
+
+
+@raises(SetupError)
+@dataclass(config=CONFIG)
+class Optimization(Integrator):
+    """Backward Euler as the minimum of an energy, so that it converges for steps of any size (J15 A.2, A.6)."""
+
+    tolerance: Positive = Field(
+        default=1e-5,
+        description="gradient at which a step is done, relative to the momentum of a cell per step",
+    )
+    krylov: Literal["cg", "minres"] = Field(default="cg", description="solver of the Newton steps")
+    positive: bool = Field(
+        default=False, description="whether negative stiffness of particles is left out of Newton steps"
+    )
+    max_iterations: Annotated[int, Field(ge=1)] = Field(default=100, description="most Newton steps")
+    positions: Literal["explicit", "implicit"] = Field(
+        default="implicit",
+        description="particles move with the velocity where they were, or where they arrive",
+    )
+    scheme: Scheme = Field(
+        default="backward-euler",
+        description="of mesh bodies: backward-euler (order 1, loses energy), trapezoid or bdf2 (order 2)",
+    )
+    penalty: Positive | None = Field(
+        default=None,
+        description="stiffness of sampled colliders towards mesh bodies [N/m^2]; left out: 10 times that of the bodies",
+    )
+    type: Literal["optimization"] = Field(default="optimization", kw_only=True, repr=False)
+
+    @property
+    def implicit(self) -> bool:
+        return True
 
 
 @raises(SetupError)
@@ -63,7 +131,12 @@ class Incompressible(Integrator):
         return "linear"
 
 
-SCHEMES: dict[str, type[Integrator]] = {"symplectic": Symplectic, "incompressible": Incompressible}
+SCHEMES: dict[str, type[Integrator]] = {
+    "symplectic": Symplectic,
+    "semi-implicit": SemiImplicit,
+    "optimization": Optimization,
+    "incompressible": Incompressible,
+}
 
 
 def _by_name(value: object) -> object:
@@ -74,10 +147,11 @@ def _by_name(value: object) -> object:
     return value
 
 
-_Scheme = Annotated[Symplectic | Incompressible, Field(discriminator="type")]
+_Scheme = Annotated[Symplectic | SemiImplicit | Optimization | Incompressible, Field(discriminator="type")]
+_Name = Literal["symplectic", "semi-implicit", "optimization", "incompressible"]
 AnyIntegrator = Annotated[
     _Scheme,
-    BeforeValidator(_by_name, json_schema_input_type=Literal["symplectic", "incompressible"] | _Scheme),
+    BeforeValidator(_by_name, json_schema_input_type=_Name | _Scheme),
 ]
 
 

@@ -46,6 +46,7 @@ class StepResult:
     speeds: list[tuple[float, float, float]] = field(default_factory=list)
     impulses: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3)))  # per obstacle [N s]
     bad: BadParticle | None = None
+    unconverged: str = ""  # how an implicit solve ended that did not reach its tolerance
 
 
 @dataclass

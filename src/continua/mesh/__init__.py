@@ -1,8 +1,8 @@
-"""Energies of meshes: finite elements, springs and damping, each with value, gradient and Hessian product."""
+"""Energies of meshes for the minimiser: finite elements, springs and damping."""
 
-from continua.mesh.damping import Drag, Rayleigh
+from continua.mesh.damping import Rayleigh
 from continua.mesh.elements import Elements
-from continua.mesh.energy import BlockHessian, Hessian, NodeEnergy
+from continua.mesh.energy import BlockHessian, NativeEnergy
 from continua.mesh.springs import Springs
 
-__all__ = ["BlockHessian", "Drag", "Elements", "Hessian", "NodeEnergy", "Rayleigh", "Springs"]
+__all__ = ["BlockHessian", "Elements", "NativeEnergy", "Rayleigh", "Springs"]

@@ -14,6 +14,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from continua.errors import SetupError
 from continua.optimize.krylov import Array
 
@@ -35,7 +37,7 @@ class ImplicitStep:
     base_position: Array  # [m]
     base_velocity: Array  # [m/s]
     rate: float  # [1/s]
-    drag: float = 0.0  # k [1/s]: a force -k M v_new
+    drag: float | Array = 0.0  # k [1/s], one number or (N, 1): a force -k M v_new
 
     @classmethod
     def of(
@@ -46,14 +48,14 @@ class ImplicitStep:
         acceleration: Array,
         *,
         before: Motion | None = None,
-        drag: float = 0.0,
+        drag: float | Array = 0.0,
     ) -> ImplicitStep:
         """The step of length dt [s] from `now`.
 
         acceleration: M^-1 times the forces -dPhi/dx at now.x [m/s^2], without the drag. before: the motion one step of
         the same length ago, for bdf2; without it, as in the first step, bdf2 takes a step of the trapezoid rule.
         """
-        if not (dt > 0 and math.isfinite(dt) and drag >= 0 and math.isfinite(drag)):
+        if not (dt > 0 and math.isfinite(dt) and np.all(np.isfinite(drag) & (np.asarray(drag) >= 0))):
             raise SetupError(
                 f"an implicit step needs dt > 0 and drag >= 0, both finite, got dt = {dt}, drag = {drag}"
             )
@@ -68,7 +70,7 @@ class ImplicitStep:
         raise SetupError(f'unknown implicit scheme "{scheme}", use backward-euler, trapezoid or bdf2')
 
     @property
-    def factor(self) -> float:
+    def factor(self) -> float | Array:
         """Of the mass in the Hessian [1/s^2]; with the drag in it, because that is quadratic in x as well."""
         return self.rate * (self.rate + self.drag)
 

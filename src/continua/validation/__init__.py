@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from continua.errors import SetupError
 from continua.validation import (
     axis_aligned,
+    backward_euler,
     bar,
     cantilever,
     channel,
@@ -27,6 +28,7 @@ CASES: dict[str, Case] = {
         vortex.CASE,
         axis_aligned.CASE,
         bar.CASE,
+        backward_euler.CASE,
         column.CASE,
         disks.CASE,
         cantilever.CASE,

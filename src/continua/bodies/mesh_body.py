@@ -1,0 +1,305 @@
+"""Bodies made of a mesh: solids of triangles or tetrahedra, and networks of springs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from continua.bodies.scripted import Indices, Scripted
+from continua.bodies.variation import Regions, Variation, Vary
+from continua.bodies.velocity import Affine, Rigid, evaluate
+from continua.errors import SetupError
+from continua.geometry.meshes import BoxMesh, Chain, Cloth, FileMesh, ShapeMesh, SimplexMesh, SpringMesh
+from continua.materials.base import Material
+from continua.mesh import Elements, NativeEnergy, Springs
+from continua.optimize import Motion
+
+Array = NDArray[np.float64]
+VelocityLike = Rigid | Affine | ArrayLike | Callable[[Array], ArrayLike] | None
+
+
+class MeshBody:
+    """Points with mass, joined by elements or springs; the base of `SolidBody` and `SpringBody`.
+
+    Keyword arguments of all mesh bodies:
+
+    - velocity: at the start, a vector, `Rigid`, `Affine` or a function of the positions [m/s];
+    - name: unique in the simulation;
+    - scripted: one `Scripted` or several; where two hold a vertex, the later one counts;
+    - drag [1/s]: every velocity decays at this rate;
+    - damping [s]: lagged Rayleigh damping, by which a mode of angular frequency w decays at the rate damping w^2 / 2.
+
+    Mesh bodies need `integrator="optimization"`. They meet colliders and move in the same time steps as particles, but
+    do not meet particles; periodic axes and regions of fixed velocity do not act on them.
+    """
+
+    kind: ClassVar[str] = ""
+
+    def __init__(
+        self,
+        points: Array,
+        energy: NativeEnergy,
+        mass: Array,
+        *,
+        velocity: VelocityLike,
+        name: str | None,
+        scripted: Scripted | Sequence[Scripted],
+        drag: float,
+        damping: float,
+    ) -> None:
+        for what, value in (("drag", drag), ("damping", damping)):
+            if not (np.isfinite(value) and value >= 0):
+                raise SetupError(f"{what} must be a finite number that is not negative, not {value}")
+        self.name = name
+        self.rest = np.array(points, dtype=np.float64)  # undeformed positions (N, d) [m]
+        self.rest.setflags(write=False)
+        self.x = self.rest.copy()  # positions (N, d) [m]
+        self.v = evaluate(velocity, self.x)[0]  # velocities (N, d) [m/s]
+        self.mass = mass  # (N,) [kg]
+        self.energy = energy
+        self.stiffness = float(
+            energy.hessian(self.rest).diagonal().mean()
+        )  # of a point, before any flow [N/m]
+        self.drag, self.damping = float(drag), float(damping)
+        self.before: Motion | None = None  # one step ago
+        self.before_dt = 0.0  # length of that step [s]
+        scripts = [scripted] if isinstance(scripted, Scripted) else list(scripted)
+        self._scripts = [(script, script.chosen(self.rest)) for script in scripts]
+
+    def __len__(self) -> int:
+        return len(self.rest)
+
+    @property
+    def dimension(self) -> int:
+        """2 or 3."""
+        return int(self.rest.shape[1])
+
+    @property
+    def ids(self) -> NDArray[np.int32]:
+        """Numbers of the points (N,)."""
+        return np.arange(len(self), dtype=np.int32)
+
+    @property
+    def label(self) -> str:
+        """What it is made of."""
+        raise NotImplementedError
+
+    @property
+    def cells(self) -> NDArray[np.int32]:
+        """Points of every element (M, d + 1), or of every spring (M, 2)."""
+        raise NotImplementedError
+
+    @property
+    def surface(self) -> NDArray[np.int32]:
+        """Facets (F, d) of solids, or the sheet (F, 3) of springs."""
+        raise NotImplementedError
+
+    @cached_property
+    def edge_length(self) -> float:
+        """Mean distance of neighbouring points at rest [m]."""
+        a, b = self.cells[:, 0], self.cells[:, 1]
+        return float(np.linalg.norm(self.rest[a] - self.rest[b], axis=1).mean())
+
+    @property
+    def max_speed(self) -> float:
+        """Of the fastest point [m/s]."""
+        return float(np.sqrt((self.v**2).sum(axis=1).max()))
+
+    def forces(self, x: Array | None = None) -> Array:
+        """Elastic forces (N, d) [N] at positions x (N, d) [m]; left out: at the present ones."""
+        return -self.energy.gradient(self.x if x is None else x)
+
+    def scripted_at(self, t: float) -> tuple[Indices, Array]:
+        """Numbers (n,) of the vertices scripted at time t [s] and where they must be (n, d) [m]."""
+        where: dict[int, Array] = {}
+        for script, chosen in self._scripts:
+            if script.holds(t):
+                where.update(zip(chosen.tolist(), script.positions(t, self.rest[chosen])))
+        places = np.array(list(where.values()), dtype=np.float64).reshape(-1, self.dimension)
+        return np.array(list(where), dtype=np.intp), places
+
+    def accept(self, moved: Motion, dt: float) -> None:
+        """Take over the end of a step of dt [s]."""
+        self.before, self.before_dt = Motion(self.x, self.v), dt
+        self.x, self.v = moved
+
+    def fields(self) -> dict[str, NDArray]:
+        """Point data for frames: id, x, v."""
+        return {"id": self.ids, "x": self.x.copy(), "v": self.v.copy()}
+
+    def snapshot(self) -> dict[str, NDArray]:
+        """Copies of everything needed to continue with the same bits."""
+        data = {"x": self.x.copy(), "v": self.v.copy(), "before_dt": np.array(self.before_dt)}
+        if self.before is not None:
+            data |= {"before_x": self.before.x.copy(), "before_v": self.before.v.copy()}
+        return data
+
+    def restore(self, data: dict[str, NDArray]) -> None:
+        """Inverse of `snapshot`."""
+        if data["x"].shape != self.x.shape:
+            raise SetupError(
+                f'the stored mesh body "{self.name}" has {len(data["x"])} points, not {len(self)}'
+            )
+        self.x, self.v = np.array(data["x"]), np.array(data["v"])
+        self.before_dt = float(data["before_dt"])
+        has = "before_x" in data
+        self.before = Motion(np.array(data["before_x"]), np.array(data["before_v"])) if has else None
+
+
+class SolidBody(MeshBody):
+    """Elastic or plastic solid of linear triangles (2D) or tetrahedra (3D).
+
+    mesh: a `SimplexMesh`, or a description of one (`ct.meshes`). material: a built-in solid without Newtonian
+    viscosity. vary and regions make it differ between elements, as for particle bodies: functions and shapes are
+    evaluated at the middle of every element. The other arguments are those of `MeshBody`.
+    """
+
+    kind = "mesh"
+
+    def __init__(
+        self,
+        mesh: SimplexMesh | BoxMesh | ShapeMesh | FileMesh,
+        material: Material,
+        *,
+        velocity: VelocityLike = None,
+        name: str | None = None,
+        vary: Vary | None = None,
+        regions: Regions | None = None,
+        scripted: Scripted | Sequence[Scripted] = (),
+        drag: float = 0.0,
+        damping: float = 0.0,
+    ) -> None:
+        if not isinstance(mesh, (SimplexMesh, BoxMesh, ShapeMesh, FileMesh)):
+            raise SetupError("a SolidBody needs a mesh of triangles or tetrahedra, or a description of one")
+        self.mesh = mesh if isinstance(mesh, SimplexMesh) else mesh.build()
+        self.material = material
+        parameters, density = None, None
+        if vary or regions:
+            middle = self.mesh.points[self.mesh.cells].mean(axis=1)
+            parameters, density = Variation(material, vary, regions).at(middle)
+        self.elements = Elements(self.mesh.points, self.mesh.cells, material, parameters=parameters)
+        mass = self.elements.lumped_mass(density)
+        super().__init__(
+            self.mesh.points,
+            self.elements,
+            mass,
+            velocity=velocity,
+            name=name,
+            scripted=scripted,
+            drag=drag,
+            damping=damping,
+        )
+
+    @property
+    def label(self) -> str:
+        return self.material.label
+
+    @property
+    def cells(self) -> NDArray[np.int32]:
+        return self.mesh.cells
+
+    @property
+    def surface(self) -> NDArray[np.int32]:
+        return self.mesh.surface
+
+    @property
+    def J(self) -> Array:
+        """Volume ratios (M,) of the elements, negative where they are inside out."""
+        return np.linalg.det(self.elements.deformation(self.x))
+
+    def accept(self, moved: Motion, dt: float) -> None:
+        super().accept(moved, dt)
+        self.elements.flow(self.x, self.v, dt)  # plastic flow is explicit, after the solve
+
+    def snapshot(self) -> dict[str, NDArray]:
+        return super().snapshot() | {f"history_{k}": v for k, v in self.elements.history().items()}
+
+    def restore(self, data: dict[str, NDArray]) -> None:
+        super().restore(data)
+        mark = "history_"
+        self.elements.restore({k.removeprefix(mark): v for k, v in data.items() if k.startswith(mark)})
+
+
+class SpringBody(MeshBody):
+    """Chain or cloth of springs.
+
+    springs: a `SpringMesh`, or a description of one (`ct.meshes`). Either mass, the total [kg] or (N,) per point, or
+    density, of a sheet [kg/m^2] or, without a sheet, of the springs [kg/m]. The other arguments are those of
+    `MeshBody`.
+    """
+
+    kind = "springs"
+
+    def __init__(
+        self,
+        springs: SpringMesh | Chain | Cloth,
+        *,
+        mass: ArrayLike | None = None,
+        density: float | None = None,
+        velocity: VelocityLike = None,
+        name: str | None = None,
+        scripted: Scripted | Sequence[Scripted] = (),
+        drag: float = 0.0,
+        damping: float = 0.0,
+    ) -> None:
+        if not isinstance(springs, (SpringMesh, Chain, Cloth)):
+            raise SetupError("a SpringBody needs springs; use a SolidBody for triangles or tetrahedra")
+        self.mesh = springs if isinstance(springs, SpringMesh) else springs.build()
+        points, edges = self.mesh.points, self.mesh.edges
+        super().__init__(
+            points,
+            Springs(len(points), points.shape[1], edges, self.mesh.stiffness, self.mesh.rest_lengths),
+            _spring_masses(self.mesh, mass, density),
+            velocity=velocity,
+            name=name,
+            scripted=scripted,
+            drag=drag,
+            damping=damping,
+        )
+
+    @property
+    def label(self) -> str:
+        return "springs"
+
+    @property
+    def cells(self) -> NDArray[np.int32]:
+        return self.mesh.edges
+
+    @property
+    def surface(self) -> NDArray[np.int32]:
+        return self.mesh.triangles
+
+
+def _spring_masses(mesh: SpringMesh, mass: ArrayLike | None, density: float | None) -> Array:
+    """Masses of the points (N,) [kg]."""
+    if (mass is None) == (density is None):
+        raise SetupError("a SpringBody needs either mass (total, or of every point) or density")
+    measure = _measures(mesh)
+    if density is not None:
+        given = density * measure
+    else:
+        given = np.asarray(mass, dtype=np.float64)
+        if given.ndim == 0:
+            given = given * measure / measure.sum()
+    if given.shape != measure.shape or not (np.isfinite(given) & (given > 0)).all():
+        raise SetupError(
+            f"every one of the {len(measure)} points of a SpringBody needs a positive finite mass"
+        )
+    return given
+
+
+def _measures(mesh: SpringMesh) -> Array:
+    """Area [m^2] of the sheet, or without a sheet length [m] of the springs, that belongs to every point (N,)."""
+    if len(mesh.triangles):
+        corners = mesh.points[mesh.triangles]
+        sides = np.zeros((2, len(corners), 3))
+        sides[..., : mesh.dimension] = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+        parts, size = mesh.triangles, np.linalg.norm(np.cross(*sides), axis=1) / 2
+    else:
+        parts, size = mesh.edges, mesh.rest_lengths
+    share = np.repeat(size / parts.shape[1], parts.shape[1])
+    return np.bincount(parts.ravel(), share, minlength=len(mesh.points)).astype(np.float64)

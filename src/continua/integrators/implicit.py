@@ -1,0 +1,335 @@
+"""Implicit steps on the grid: one Newton step (semi-implicit), or the minimum of an energy (J15 section 2.2, A.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from continua import _core
+from continua.bodies.points import Body, Parameters
+from continua.errors import SetupError
+from continua.integrators.grid_contact import NodeContact
+from continua.integrators.schemes import Optimization, SemiImplicit
+from continua.integrators.stepper import Obstacle, ObstacleTable, StepResult
+from continua.integrators.symplectic import SymplecticEuler
+from continua.materials.fluid import OldroydB
+from continua.optimize import Options, Stopping, minimise
+from continua.optimize.krylov import SOLVERS, dot, norm
+
+Array = NDArray[np.float64]
+WORK = ("newton_iterations", "krylov_iterations", "line_search_evaluations")
+CONTACT_ROUNDS = 5  # most solves of a semi-implicit step, each with other nodes held by obstacles
+NOISE = 50  # relative error of the energy of a step, in units of the rounding error of particle data
+
+
+class GridEnergy:
+    """E(v) = sum 1/2 m |v - v_n - dt g|^2 + Phi(x + dt v) over node velocities v (N, 3) (J15 A.6.1); an `Objective`.
+
+    Only the elastic energy is asked of the core; nodes without mass have zero derivatives and must be held.
+    """
+
+    def __init__(
+        self,
+        grid: ImplicitGrid,
+        bodies: Sequence[Body],
+        mass: Array,
+        target: Array,
+        dt: float,
+        positive: bool,
+    ) -> None:
+        self._grid, self._bodies = grid, bodies
+        self.mass, self._target = mass[:, None], target
+        self._dt, self._positive = dt, positive
+        self._parameters = [_parameters(body, dt) for body in bodies]
+        self._tangents = [grid.tangents(number, body) for number, body in enumerate(bodies)]
+        stiffness = grid.sum_tiles(
+            bodies,
+            lambda k, body, tiles: _core.implicit_diagonal(*self._of(k, body), *self._rule(), dt, tiles),
+        )
+        eps = float(np.finfo(bodies[0].arrays.x.dtype).eps)
+        self.rounding = eps * norm(stiffness) * grid.lattice.dx / dt  # of the gradient [N s]
+        diagonal = np.where(mass[:, None] > 0, self.mass + stiffness, 1.0)
+        self._inverse = 1.0 / diagonal
+
+    def _of(self, k: int, body: Body) -> tuple[object, ...]:
+        grid = self._grid
+        return body.arrays, self._parameters[k], body.material.model, grid.lattice, grid.order(k)
+
+    def _rule(self) -> tuple[int, int]:
+        return self._grid.dimension, self._grid.degree
+
+    def value(self, x: Array) -> float:
+        away = x - self._target
+        v = self._grid.as_nodes(x, "trial")
+        elastic = sum(
+            _core.implicit_energy(*self._of(k, body), self._grid.grid.reach[k], v, *self._rule(), self._dt)
+            for k, body in enumerate(self._bodies)
+        )
+        return 0.5 * dot(self.mass * away, away) + elastic
+
+    def gradient(self, x: Array) -> Array:
+        v = self._grid.as_nodes(x, "trial")
+        return self.mass * (x - self._target) + self._grid.sum_tiles(
+            self._bodies,
+            lambda k, body, tiles: _core.implicit_forces(
+                *self._of(k, body), self._grid.grid.reach[k], v, *self._rule(), self._dt, tiles
+            ),
+        )
+
+    def prepare(self, x: Array) -> None:
+        v = self._grid.as_nodes(x, "trial")
+        for k, body in enumerate(self._bodies):
+            _core.implicit_prepare(
+                *self._of(k, body),
+                self._grid.grid.reach[k],
+                v,
+                *self._rule(),
+                self._dt,
+                self._positive,
+                self._tangents[k],
+            )
+
+    def product(self, dx: Array, elastic: float = 1.0) -> Array:
+        """Hessian times dx; `elastic` is the part of the stiffness that counts."""
+        u = self._grid.as_nodes(dx, "direction")
+        return self.mass * dx + elastic * self._grid.sum_tiles(
+            self._bodies,
+            lambda k, body, tiles: _core.implicit_product(
+                body.arrays,
+                self._grid.lattice,
+                self._grid.order(k),
+                self._grid.grid.reach[k],
+                u,
+                *self._rule(),
+                self._tangents[k],
+                tiles,
+            ),
+        )
+
+    def precondition(self, r: Array) -> Array:
+        return self._inverse * r
+
+
+@dataclass
+class ImplicitGrid(SymplecticEuler):
+    """Elastic forces at the end of the step, so that stiffness does not limit it; flow and friction are explicit."""
+
+    settings: SemiImplicit | Optimization = field(default_factory=lambda: Optimization())
+
+    PHASES: ClassVar[tuple[str, ...]] = ("sort", "p2g", "solve", "g2p", "positions", "push_out")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.settings.positions == "implicit" and self.degree == 1:
+            raise SetupError(
+                "implicit positions need smooth B-splines: use kernel quadratic or cubic, or an integrator with "
+                'positions="explicit"'
+            )
+        if self.mls or self.exponential:
+            raise SetupError(
+                "implicit integrators minimise an energy of I + dt grad v with the gradients of the B-splines: leave "
+                'stress_transfer at "gradient" and deformation at "safe"'
+            )
+        self.report = dict.fromkeys((*WORK, *(f"total_{name}" for name in WORK), "unconverged"), 0.0)
+
+    def advance(
+        self,
+        bodies: Sequence[Body],
+        obstacles: Sequence[Obstacle],
+        dt: float,
+        t: float,
+        gravity: NDArray[np.float64],
+    ) -> StepResult:
+        """One step from t to t + dt, written to the bodies' other arrays."""
+        result = StepResult()
+        table = ObstacleTable.of(obstacles, t + dt, self.lattice)
+        with self._phase("p2g"):
+            old = self._scatter("old nodes", bodies, dt, momentum=True, stress=False)
+            _core.momentum_to_velocity(old, self.dimension, [0.0] * self.dimension)
+        with self._phase("solve"):
+            nodes = self._solve(bodies, table, old, dt, gravity, result)
+            change = self._change(nodes, old) if self.transfer.flip else None
+        with self._phase("g2p"):
+            for number, body in enumerate(bodies):
+                self._grid_to_body(number, body, nodes, change, dt, result)
+        with self._phase("positions"):
+            if self.settings.positions == "implicit":
+                self._implicit_positions(bodies, nodes, dt)
+        with self._phase("push_out"):
+            if self.push_out is not None and obstacles and result.bad is None:
+                self._push_out(bodies, table, self.push_out * self.lattice.dx, dt, result)
+        return result
+
+    # ---- what the energy asks of the grid --------------------------------------------------------------------
+
+    def order(self, number: int) -> object:
+        """Sorted particles of a body."""
+        return self._orders[number]
+
+    def tangents(self, number: int, body: Body) -> NDArray:
+        """Room for the second derivatives of every particle."""
+        rows = _core.tangent_rows(body.material.model, self.dimension)
+        return self.workspace.get(f"tangents {number}", (rows, body.arrays.capacity), body.arrays.x.dtype)
+
+    def as_nodes(self, x: Array, name: str) -> NDArray:
+        """A field (N, 3) in the layout and precision of the grid."""
+        nodes = self.workspace.get(name, self.grid.node_shape(), self._dtype)
+        nodes.reshape(-1, 4)[:, :3] = x
+        nodes.reshape(-1, 4)[:, 3] = 0
+        return nodes
+
+    def sum_tiles(self, bodies: Sequence[Body], fill: Callable[[int, Body, NDArray], None]) -> Array:
+        """Node sums (N, 3) of what fill(number, body, tiles) writes for every body."""
+        nodes = self.workspace.get("sums", self.grid.node_shape(), self._dtype)
+        for number, body in enumerate(bodies):
+            tiles = self.workspace.get("tiles", self.grid.tile_shape(self._orders[number]), self._dtype)
+            fill(number, body, tiles)
+            _core.collect_tiles(
+                tiles, self.grid.sources[number], self.dimension, self.degree, number > 0, nodes
+            )
+        return nodes.reshape(-1, 4)[:, :3].astype(np.float64)
+
+    # ---- the solve -------------------------------------------------------------------------------------------
+
+    def _solve(
+        self,
+        bodies: Sequence[Body],
+        table: ObstacleTable,
+        old: NDArray,
+        dt: float,
+        gravity: NDArray[np.float64],
+        result: StepResult,
+    ) -> NDArray:
+        """New node velocities and mass."""
+        self._dtype = old.dtype
+        flat = old.reshape(-1, 4).astype(np.float64)
+        mass, before = flat[:, 3], flat[:, :3]
+        push = np.zeros(3)
+        push[: self.dimension] = dt * gravity
+        target = np.where(mass[:, None] > 0, before + push, 0.0)
+        contact = NodeContact.of(table, self._node_points(), mass > 0)
+        energy = GridEnergy(self, bodies, mass, target, dt, self.settings.positive)
+        if isinstance(self.settings, SemiImplicit):
+            v, reaction = self._one_newton_step(energy, contact, target)
+        else:
+            v, reaction = self._minimum(energy, contact, mass, target, dt, result)
+        impulse = contact.rub(v, mass, reaction)
+        result.impulses = table.per_obstacle(_per_row(impulse, contact.owner, len(table)))
+        nodes = self.workspace.get("nodes", old.shape, old.dtype)
+        nodes[:] = old
+        nodes.reshape(-1, 4)[:, :3] = v
+        return nodes
+
+    def _node_points(self) -> Array:
+        points = np.zeros((self.grid.blocks * self.grid.node_shape()[1], 3))
+        points[:, : self.dimension] = self.grid.node_positions().reshape(-1, self.dimension)
+        return points
+
+    def _one_newton_step(
+        self, energy: GridEnergy, contact: NodeContact, target: Array
+    ) -> tuple[Array, Array]:
+        """(M + beta dt^2 H) v = M target + dt f, with f and H at the old positions (J15 section 2.2 step 7).
+
+        Returns v and what the obstacles must add to the right-hand side [N s].
+        """
+        settings = self.settings
+        assert isinstance(settings, SemiImplicit)
+        still = np.zeros_like(target)
+        energy.prepare(still)
+        impulse = -energy.gradient(still)
+        tolerance = max(settings.tolerance * norm(impulse), energy.rounding)
+        stopping = Stopping(0.0, tolerance, settings.max_iterations)
+
+        def gradient(v: Array) -> Array:
+            return energy.product(v, settings.implicitness) - impulse
+
+        v, iterations = contact.project(target), 0
+        contact.register_active(v, gradient(v))
+        for _ in range(CONTACT_ROUNDS):
+            found = SOLVERS[settings.krylov](
+                lambda u: contact.reduce_product(energy.product(u, settings.implicitness), u),
+                -contact.reduce_gradient(gradient(v)),
+                energy.precondition,
+                stopping,
+            )
+            v += found.x
+            iterations += found.iterations
+            if not contact.exchange(v, gradient(v)):
+                break
+        self._count(newton_iterations=1, krylov_iterations=iterations)
+        v = contact.project(v)
+        return v, gradient(v)
+
+    def _minimum(
+        self,
+        energy: GridEnergy,
+        contact: NodeContact,
+        mass: Array,
+        target: Array,
+        dt: float,
+        result: StepResult,
+    ) -> tuple[Array, Array]:
+        """Where the energy is lowest, and its gradient there: the impulse of the obstacles [N s]."""
+        settings = self.settings
+        assert isinstance(settings, Optimization)
+        free = mass > 0
+        force = -energy.gradient(target)  # of the elastic energy alone, for there is no inertia at the target
+        explicit = target + np.divide(force, mass[:, None], out=np.zeros_like(force), where=free[:, None])
+        momentum = float(np.sqrt(free.sum()) * mass[free].mean()) * self.lattice.dx / dt
+        options = Options(
+            tolerance=max(settings.tolerance * momentum, energy.rounding),
+            forcing=momentum**-0.5,
+            krylov=settings.krylov,
+            max_iterations=settings.max_iterations,
+            noise=NOISE * float(np.finfo(self._dtype).eps),
+        )
+        v, report = minimise(energy, [np.zeros_like(target), target, explicit], options, contact)
+        self._count(
+            newton_iterations=report.iterations,
+            krylov_iterations=report.krylov_iterations,
+            line_search_evaluations=report.line_search_evaluations,
+        )
+        self.report["unconverged"] = float(not report.converged)
+        if not report.converged:
+            result.unconverged = report.status
+        return v, energy.gradient(v)
+
+    def _count(self, **work: float) -> None:
+        """Work of the last step, and of all so far (repeated steps included)."""
+        for name in WORK:
+            self.report[name] = work.get(name, 0.0)
+            self.report[f"total_{name}"] += self.report[name]
+
+    def _implicit_positions(self, bodies: Sequence[Body], nodes: NDArray, dt: float) -> None:
+        """x' = x + dt v(x'), so that no particle passes into a region at rest (J15 A.6.2)."""
+        for number, body in enumerate(bodies):
+            _core.implicit_positions(
+                body.arrays,
+                body.next_arrays,
+                self.lattice,
+                self.grid.keys,
+                self._orders[number],
+                nodes,
+                self.dimension,
+                self.degree,
+                dt,
+            )
+
+
+def _parameters(body: Body, dt: float) -> Parameters:
+    """Material parameters for a step of dt [s]: relaxing materials count what they lose during it."""
+    if isinstance(body.material, OldroydB):
+        values = body.material.parameters_over(dt).ravel().astype(body.parameters.values.dtype)
+        return Parameters(values, body.parameters.rows)
+    return body.parameters
+
+
+def _per_row(impulse: Array, owner: NDArray[np.intp], rows: int) -> Array:
+    total = np.zeros((rows, 3))
+    some = owner >= 0
+    np.add.at(total, owner[some], impulse[some])
+    return total
