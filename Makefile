@@ -48,6 +48,7 @@ bench-peers: $(VENV)/run.stamp  ## speed beside Taichi and Warp, in an environme
 	test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/python -m pip --disable-pip-version-check --quiet install . -r benchmarks/requirements-peers.txt
 	.venv-peers/bin/python benchmarks/compare.py
+	.venv-peers/bin/python benchmarks/flow.py
 
 sanitize: $(VENV)/dev.stamp  ## run the tests of the core with address and undefined-behaviour sanitizers
 	bash tools/sanitize.sh $(BIN)/python

@@ -4,6 +4,10 @@
 
 #include "simd.hpp"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 namespace continua {
 
 template <class T, int G>
@@ -25,6 +29,28 @@ inline Pack<T, 2> join(const T* low, const T* high) {
     return Pack<T, 2>(Raw8{low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3]});
 }
 }  // namespace detail
+
+// Store past the cache what will not be read soon; `to` must be a multiple of 16 bytes. Call stream_end() when done.
+template <class T>
+inline void stream(const Quad<T>& q, T* to) {
+#if defined(__SSE2__)
+    alignas(32) T values[4];
+    q.copy_to(values, stdx::element_aligned);
+    if constexpr (sizeof(T) == 4) {
+        _mm_stream_ps(to, _mm_load_ps(values));
+    } else {
+        _mm_stream_pd(to, _mm_load_pd(values));
+        _mm_stream_pd(to + 2, _mm_load_pd(values + 2));
+    }
+#else
+    q.copy_to(to, stdx::element_aligned);
+#endif
+}
+inline void stream_end() {
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
+}
 
 // One number per particle, repeated over its four channels: w[0] (and w[1]).
 template <int G, class T>

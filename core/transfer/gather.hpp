@@ -184,13 +184,21 @@ struct GatherBatch {
                 }
             slot[h] = M::slot(e[0], e[1], e[2]);
         }
+        // Many modes are more than caches hold until the next step.
+        constexpr int64_t kLarge = int64_t(1) << 25;
+        const bool past_cache = out.count * high.count * int64_t(sizeof(Quad<T>)) > kLarge &&
+                                reinterpret_cast<uintptr_t>(out.modes) % 16 == 0;
         for (int j = 0; j < count; ++j) {
             T* own = out.modes + (at + j) * high.count * 4;
             for (int h = 0; h < high.count; ++h) {
                 const Quad<T> q = factor[h].quad(j) * velocity * Quad<T>(records[j].c[slot[h]], stdx::element_aligned);
-                q.copy_to(own + 4 * h, stdx::element_aligned);
+                if (past_cache)
+                    stream(q, own + 4 * h);
+                else
+                    q.copy_to(own + 4 * h, stdx::element_aligned);
             }
         }
+        if (past_cache) stream_end();
     }
 
     // Positions follow the grid velocity; the particle's own velocity is PIC, APIC or a FLIP blend. J15 A.6.2.

@@ -56,9 +56,10 @@ def check_fixed(dt: float, bounds: Sequence[Bound], materials: dict[str, str]) -
     worst = strictest(bounds)
     if dt > worst.dt * (1 + 1e-12):
         what = {"elastic": "elastic waves", "viscous": "momentum"}.get(worst.name, "particles")
+        owner = f' of body "{worst.body}" ({materials[worst.body]})' if worst.body else ""
         raise TimeStepError(
-            f"dt = {dt:.4g} s breaks the {worst.name} bound {worst.dt:.4g} s of body "
-            f'"{worst.body}" ({materials[worst.body]}): {what} would cross too much of a cell; '
+            f"dt = {dt:.4g} s breaks the {worst.name} bound {worst.dt:.4g} s{owner}: "
+            f"{what} would cross too much of a cell; "
             f"use a smaller dt, leave dt out for automatic steps, or set force_dt to insist"
         )
 

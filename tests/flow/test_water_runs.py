@@ -11,7 +11,7 @@ import pytest
 from water import DX, SCHEMES, WATER, G, advance, both, box, dam, room, world
 
 import continua as ct
-from continua.errors import InstabilityError, SetupError
+from continua.errors import InstabilityError, SetupError, TimeStepError
 from continua.integrators import Incompressible
 from continua.io.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from continua.materials import IncompressibleFluid, Liquid
@@ -127,3 +127,10 @@ def test_no_water_at_all_is_no_trouble() -> None:
     assert len(water) == 0
     advance(sim, 0.2, 0.01)
     assert len(water) > 0
+
+
+def test_a_fixed_dt_that_falls_too_far_is_refused() -> None:
+    sim = ct.Simulation(0.1, (0.0, -G), integrator="incompressible", dt=0.2)
+    sim.add(box((0, 0), (1, 1)), WATER)
+    with pytest.raises(TimeStepError, match=r"gravity bound 0\.11\d* s: particles would cross"):
+        sim.step()
