@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 WORK = ("newton_iterations", "krylov_iterations", "line_search_evaluations")
 CONTACT_ROUNDS = 5  # most solves of a semi-implicit step, each with other nodes held by obstacles
 NOISE = 50  # relative error of the energy of a step, in units of the rounding error of particle data
+KERNELS: Any = _core  # argument lists are put together below
 
 
 class GridEnergy:
@@ -48,14 +49,14 @@ class GridEnergy:
         self._tangents = [grid.tangents(number, body) for number, body in enumerate(bodies)]
         stiffness = grid.sum_tiles(
             bodies,
-            lambda k, body, tiles: _core.implicit_diagonal(*self._of(k, body), *self._rule(), dt, tiles),
+            lambda k, body, tiles: KERNELS.implicit_diagonal(*self._of(k, body), *self._rule(), dt, tiles),
         )
         eps = float(np.finfo(bodies[0].arrays.x.dtype).eps)
         self.rounding = eps * norm(stiffness) * grid.lattice.dx / dt  # of the gradient [N s]
         diagonal = np.where(mass[:, None] > 0, self.mass + stiffness, 1.0)
         self._inverse = 1.0 / diagonal
 
-    def _of(self, k: int, body: Body) -> tuple[object, ...]:
+    def _of(self, k: int, body: Body) -> tuple[Any, ...]:
         grid = self._grid
         return body.arrays, self._parameters[k], body.material.model, grid.lattice, grid.order(k)
 
@@ -66,7 +67,7 @@ class GridEnergy:
         away = x - self._target
         v = self._grid.as_nodes(x, "trial")
         elastic = sum(
-            _core.implicit_energy(*self._of(k, body), self._grid.grid.reach[k], v, *self._rule(), self._dt)
+            KERNELS.implicit_energy(*self._of(k, body), self._grid.grid.reach[k], v, *self._rule(), self._dt)
             for k, body in enumerate(self._bodies)
         )
         return 0.5 * dot(self.mass * away, away) + elastic
@@ -75,7 +76,7 @@ class GridEnergy:
         v = self._grid.as_nodes(x, "trial")
         return self.mass * (x - self._target) + self._grid.sum_tiles(
             self._bodies,
-            lambda k, body, tiles: _core.implicit_forces(
+            lambda k, body, tiles: KERNELS.implicit_forces(
                 *self._of(k, body), self._grid.grid.reach[k], v, *self._rule(), self._dt, tiles
             ),
         )
@@ -83,7 +84,7 @@ class GridEnergy:
     def prepare(self, x: Array) -> None:
         v = self._grid.as_nodes(x, "trial")
         for k, body in enumerate(self._bodies):
-            _core.implicit_prepare(
+            KERNELS.implicit_prepare(
                 *self._of(k, body),
                 self._grid.grid.reach[k],
                 v,
@@ -98,7 +99,7 @@ class GridEnergy:
         u = self._grid.as_nodes(dx, "direction")
         return self.mass * dx + elastic * self._grid.sum_tiles(
             self._bodies,
-            lambda k, body, tiles: _core.implicit_product(
+            lambda k, body, tiles: KERNELS.implicit_product(
                 body.arrays,
                 self._grid.lattice,
                 self._grid.order(k),
