@@ -133,9 +133,10 @@ class Simulation(World):
             if bad := integrator.sort(bodies, by_cell=self.steps % CELL_SORT == 0):
                 raise unstable(self, bad, bound)
             result = self._advance(bodies, bound.dt)
+            shortest = COLLAPSE * (bound.dt if self._first_dt is None else self._first_dt)
             while (why := self._too_long(result)) and not self.force_dt:
                 bound = Bound(bound.dt / 2, why)
-                if self._first_dt is not None and bound.dt < COLLAPSE * self._first_dt:
+                if bound.dt < shortest:
                     raise runaway(self, bound)
                 result = self._advance(bodies, bound.dt)
             if result.bad is not None:
