@@ -13,7 +13,7 @@ namespace continua {
 inline constexpr int kCentre = 3;  // channel of the cell
 inline constexpr int kClosed = 4;  // bits of faces: valid from 0, closed beside liquid from here
 
-template <int d, class Function>
+template <class Function>
 inline void for_blocks(int64_t blocks, Function&& function) {
 #pragma omp parallel for schedule(static) num_threads(team(blocks, kBlocksPerThread))
     for (int64_t b = 0; b < blocks; ++b) function(b);
@@ -26,17 +26,11 @@ inline double largest(const std::vector<double>& values) {
     return most;
 }
 
-template <int d>
-inline std::array<int, 3> step_along(std::array<int, 3> l, int axis, int by) {
-    l[axis] += by;
-    return l;
-}
-
 // Momentum -> velocity plus increment on faces with mass, at rest elsewhere. valid (blocks, 4^d): bit a = face a has mass.
 template <class T, int d>
 void face_velocities(T* nodes, const T* mass, int64_t blocks, const T* increment, uint8_t* valid) {
     const T tiny = std::numeric_limits<T>::min() * T(1024);
-    for_blocks<d>(blocks, [&](int64_t b) {
+    for_blocks(blocks, [&](int64_t b) {
         for (int64_t i = b * kBlockNodes<d>; i < (b + 1) * kBlockNodes<d>; ++i) {
             uint8_t bits = 0;
             for (int a = 0; a < d; ++a) {
@@ -53,7 +47,7 @@ void face_velocities(T* nodes, const T* mass, int64_t blocks, const T* increment
 // than half of it, may miss particles though they are wet: they follow the cell across their most open face.
 template <class T, int d>
 void mark_liquid(const T* mass, const T* open, const int32_t* neighbours, int64_t blocks, uint8_t* fluid) {
-    for_blocks<d>(blocks, [&](int64_t b) {
+    for_blocks(blocks, [&](int64_t b) {
         const int64_t first = b * kBlockNodes<d>;
         Halo<T, d, 4> held, free;
         bool read = false;
@@ -84,7 +78,7 @@ template <class T, int d>
 double outflow(const T* velocity, const T* open, const T* wall, const uint8_t* fluid, const int32_t* neighbours,
                int64_t blocks, double* out) {
     std::vector<double> most(blocks, 0.0);
-    for_blocks<d>(blocks, [&](int64_t b) {
+    for_blocks(blocks, [&](int64_t b) {
         const int64_t first = b * kBlockNodes<d>;
         Halo<T, d, 4> u, free, solid;
         bool read = false;
@@ -116,7 +110,7 @@ double outflow(const T* velocity, const T* open, const T* wall, const uint8_t* f
 template <class T, int d>
 void subtract_differences(const double* potential, const uint8_t* fluid, const T* open, const int32_t* neighbours,
                           int64_t blocks, bool overwrite, T* velocity, uint8_t* valid) {
-    for_blocks<d>(blocks, [&](int64_t b) {
+    for_blocks(blocks, [&](int64_t b) {
         const int64_t first = b * kBlockNodes<d>;
         Halo<double, d> phi;
         Halo<uint8_t, d> wet;
@@ -144,7 +138,7 @@ void subtract_differences(const double* potential, const uint8_t* fluid, const T
 template <class T, int d>
 void extrapolate(T* velocity, uint8_t* valid, uint8_t* scratch, const int32_t* neighbours, int64_t blocks, int layers) {
     for (int layer = 0; layer < layers; ++layer) {
-        for_blocks<d>(blocks, [&](int64_t b) {
+        for_blocks(blocks, [&](int64_t b) {
             const int64_t first = b * kBlockNodes<d>;
             constexpr uint8_t all = uint8_t((1 << d) - 1);
             std::copy_n(valid + first, kBlockNodes<d>, scratch + first);
@@ -185,7 +179,7 @@ inline constexpr double kShares[2] = {degree == 1 ? 0.75 : degree == 2 ? 2.0 / 3
 // Mass of a cell in units of a full one, if everything open around it were full: walls hold no liquid.
 template <class T, int d, int degree>
 void expected_mass(const T* open, const int32_t* neighbours, int64_t blocks, double* out) {
-    for_blocks<d>(blocks, [&](int64_t b) {
+    for_blocks(blocks, [&](int64_t b) {
         Halo<T, d, 4> free;
         free.read(open, neighbours + b * kNeighbours<d>, T(1));
         for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
@@ -212,7 +206,7 @@ inline constexpr double kSlack = 0.1;  // by which cells at the surface may be t
 template <class T, int d>
 void overfull(const T* nodes, const T* open, const uint8_t* fluid, const double* expected, const int32_t* neighbours,
               int64_t blocks, double full, double* out) {
-    for_blocks<d>(blocks, [&](int64_t b) {
+    for_blocks(blocks, [&](int64_t b) {
         const int64_t first = b * kBlockNodes<d>;
         const int32_t* around = neighbours + b * kNeighbours<d>;
         std::fill_n(out + first, kBlockNodes<d>, 0.0);

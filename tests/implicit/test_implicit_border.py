@@ -65,6 +65,8 @@ PAIRS = [(call, name) for call, given in CALLS.items() for name in WRONG if name
 @pytest.mark.parametrize("call", CALLS)
 def test_right_arguments_pass(call: str) -> None:
     getattr(_core, call)(**CALLS[call])
+    written = [CALLS[call][name] for name in ("tiles", "tangents") if name in CALLS[call]]
+    assert all(np.isfinite(array).all() for array in written)
 
 
 @pytest.mark.parametrize(("call", "name"), PAIRS)

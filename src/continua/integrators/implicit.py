@@ -14,7 +14,7 @@ from continua.bodies.points import Body, Parameters
 from continua.errors import SetupError
 from continua.integrators.grid_contact import NodeContact
 from continua.integrators.schemes import Optimization, SemiImplicit
-from continua.integrators.stepper import Obstacle, ObstacleTable, StepResult
+from continua.integrators.stepper import ObstacleTable, StepResult
 from continua.integrators.symplectic import SymplecticEuler
 from continua.materials.fluid import OldroydB
 from continua.optimize import Options, Stopping, minimise
@@ -137,33 +137,39 @@ class ImplicitGrid(SymplecticEuler):
             )
         self.report = dict.fromkeys((*WORK, *(f"total_{name}" for name in WORK), "unconverged"), 0.0)
 
-    def advance(
+    def _grid_step(
         self,
         bodies: Sequence[Body],
-        obstacles: Sequence[Obstacle],
+        table: ObstacleTable,
         dt: float,
-        t: float,
         gravity: NDArray[np.float64],
-    ) -> StepResult:
-        """One step from t to t + dt, written to the bodies' other arrays."""
-        result = StepResult()
-        table = ObstacleTable.of(obstacles, t + dt, self.lattice)
+        result: StepResult,
+    ) -> tuple[NDArray, NDArray | None]:
+        """New node velocities with mass and, for FLIP, by how much they changed."""
         with self._phase("p2g"):
             old = self._scatter("old nodes", bodies, dt, momentum=True, stress=False)
             _core.momentum_to_velocity(old, self.dimension, [0.0] * self.dimension)
         with self._phase("solve"):
             nodes = self._solve(bodies, table, old, dt, gravity, result)
-            change = self._change(nodes, old) if self.transfer.flip else None
-        with self._phase("g2p"):
-            for number, body in enumerate(bodies):
-                self._grid_to_body(number, body, nodes, change, dt, result)
+            return nodes, self._change(nodes, old) if self.transfer.flip else None
+
+    def _settle(self, bodies: Sequence[Body], nodes: NDArray, dt: float) -> None:
+        """x' = x + dt v(x'), so that no particle passes into a region at rest (J15 A.6.2)."""
         with self._phase("positions"):
-            if self.settings.positions == "implicit":
-                self._implicit_positions(bodies, nodes, dt)
-        with self._phase("push_out"):
-            if self.push_out is not None and obstacles and result.bad is None:
-                self._push_out(bodies, table, self.push_out * self.lattice.dx, dt, result)
-        return result
+            if self.settings.positions == "explicit":
+                return
+            for number, body in enumerate(bodies):
+                _core.implicit_positions(
+                    body.arrays,
+                    body.next_arrays,
+                    self.lattice,
+                    self.grid.keys,
+                    self._orders[number],
+                    nodes,
+                    self.dimension,
+                    self.degree,
+                    dt,
+                )
 
     # ---- what the energy asks of the grid --------------------------------------------------------------------
 
@@ -304,21 +310,6 @@ class ImplicitGrid(SymplecticEuler):
         for name in WORK:
             self.report[name] = work.get(name, 0.0)
             self.report[f"total_{name}"] += self.report[name]
-
-    def _implicit_positions(self, bodies: Sequence[Body], nodes: NDArray, dt: float) -> None:
-        """x' = x + dt v(x'), so that no particle passes into a region at rest (J15 A.6.2)."""
-        for number, body in enumerate(bodies):
-            _core.implicit_positions(
-                body.arrays,
-                body.next_arrays,
-                self.lattice,
-                self.grid.keys,
-                self._orders[number],
-                nodes,
-                self.dimension,
-                self.degree,
-                dt,
-            )
 
 
 def _parameters(body: Body, dt: float) -> Parameters:

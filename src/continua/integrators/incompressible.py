@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from continua import _core
 from continua.bodies.points import Body
 from continua.errors import InstabilityError
+from continua.flow.pressure import PoissonSystem
 from continua.grid.blocks import Lattice
 from continua.integrators.schemes import Incompressible
 from continua.integrators.stepper import BadParticle, Obstacle, ObstacleTable, Stepper, StepResult
@@ -97,9 +98,7 @@ class IncompressibleFlow(Stepper):
         with self._phase("viscosity"):
             self._viscosity(bodies, velocity, fluid, walls, table, neighbours, dt)
         with self._phase("pressure"):
-            system = _core.PoissonSystem(
-                self.grid.keys, self.lattice, self.dimension, fluid, walls.open, None
-            )
+            system = PoissonSystem(self.grid.keys, self.lattice, fluid, walls.open)
             phi = self._project(system, velocity, fluid, walls, neighbours, valid, dt, t)
             if len(table):
                 result.impulses += self._wall_impulses(phi, fluid, walls, table, neighbours, bodies)
@@ -220,7 +219,7 @@ class IncompressibleFlow(Stepper):
 
     def _project(
         self,
-        system: _core.PoissonSystem,
+        system: PoissonSystem,
         velocity: NDArray,
         fluid: NDArray[np.uint8],
         walls: _Walls,
@@ -244,7 +243,8 @@ class IncompressibleFlow(Stepper):
         iterations = 0
         if first > tolerance:
             np.negative(out, out=out)
-            iterations = system.solve(out, phi, 0.5 * tolerance, s.max_iterations)["iterations"]
+            solution = system.solve(out, phi, tolerance=0.5 * tolerance, max_iterations=s.max_iterations)
+            iterations = solution.iterations
             if iterations >= s.max_iterations:
                 raise InstabilityError(
                     f"the pressure did not converge in {iterations} iterations at t = {t:.6g} s; "
@@ -271,7 +271,7 @@ class IncompressibleFlow(Stepper):
 
     def _spread(
         self,
-        system: _core.PoissonSystem,
+        system: PoissonSystem,
         bodies: Sequence[Body],
         nodes: NDArray,
         fluid: NDArray[np.uint8],
@@ -290,7 +290,8 @@ class IncompressibleFlow(Stepper):
         largest = float(np.abs(crowding).max(initial=0.0))
         if largest == 0:
             return None
-        system.solve(crowding, psi, VOLUME_TOLERANCE * largest, self.settings.max_iterations)
+        tolerance = VOLUME_TOLERANCE * largest
+        system.solve(crowding, psi, tolerance=tolerance, max_iterations=self.settings.max_iterations)
         shift, valid = self._faces("shift", nodes.dtype), self._cells("shifted", np.uint8)
         _core.subtract_differences(psi, fluid, walls.open, neighbours, d, True, shift, valid)
         self._extrapolate(shift, valid, neighbours)

@@ -36,19 +36,34 @@ class SymplecticEuler(Stepper):
         """One step from t to t + dt, written to the bodies' other arrays."""
         result = StepResult()
         table = ObstacleTable.of(obstacles, t + dt, self.lattice)
+        nodes, change = self._grid_step(bodies, table, dt, gravity, result)
+        with self._phase("g2p"):
+            for number, body in enumerate(bodies):
+                self._grid_to_body(number, body, nodes, change, dt, result)
+        self._settle(bodies, nodes, dt)
+        with self._phase("push_out"):
+            if self.push_out is not None and obstacles and result.bad is None:
+                self._push_out(bodies, table, self.push_out * self.lattice.dx, dt, result)
+        return result
+
+    def _grid_step(
+        self,
+        bodies: Sequence[Body],
+        table: ObstacleTable,
+        dt: float,
+        gravity: NDArray[np.float64],
+        result: StepResult,
+    ) -> tuple[NDArray, NDArray | None]:
+        """New node velocities with mass and, for FLIP, by how much they changed."""
         with self._phase("p2g"):
             nodes, old = self._bodies_to_grid(bodies, dt)
         with self._phase("grid"):
             self._move_nodes(nodes, old, dt, gravity)
             result.impulses = self._contact(nodes, table)
-            change = None if old is None else self._change(nodes, old)
-        with self._phase("g2p"):
-            for number, body in enumerate(bodies):
-                self._grid_to_body(number, body, nodes, change, dt, result)
-        with self._phase("push_out"):
-            if self.push_out is not None and obstacles and result.bad is None:
-                self._push_out(bodies, table, self.push_out * self.lattice.dx, dt, result)
-        return result
+            return nodes, None if old is None else self._change(nodes, old)
+
+    def _settle(self, bodies: Sequence[Body], nodes: NDArray, dt: float) -> None:
+        """What else happens to the new positions; nothing in the explicit step."""
 
     # ---- particles to grid -----------------------------------------------------------------------------------
 
