@@ -24,19 +24,29 @@ TABLES = [
     ("`[simulation]`", ("simulation",), ""),
     ("`[[body]]`", ("body", 0), ""),
     ("Shapes", ("body", 0, "shape"), "`shape` of bodies and emitters; one of these tables:"),
-    ("Materials", ("body", 0, "material"), "`material` of bodies and emitters; one of these tables:"),
+    ("Materials", ("body", 0, "material"), "`material` of bodies, solids and emitters; one of these tables:"),
     (
         "Velocities",
         ("body", 0, "velocity"),
-        "`velocity` of bodies: a list of numbers, or one of these tables:",
+        "`velocity` of bodies and meshes: a list of numbers, or one of these tables:",
     ),
     (
         "Gradients",
         ("body", 0, "vary", "E"),
-        "`vary` of bodies, for every key of the material, and `fields` of bodies and emitters, in place of a number; "
-        'one such table (`type = "gradient"` may be left out):',
+        "`vary` of bodies and solids, for every key of the material, and `fields` of bodies and emitters, in place of "
+        'a number; one such table (`type = "gradient"` may be left out):',
     ),
-    ("Regions", ("body", 0, "regions", 0), "`regions` of bodies: a list of such tables:"),
+    ("Regions", ("body", 0, "regions", 0), "`regions` of bodies and solids: a list of such tables:"),
+    ("`[[solid]]`", ("solid", 0), ""),
+    ("Meshes", ("solid", 0, "mesh"), "`mesh` of solids; one of these tables:"),
+    ("`[[springs]]`", ("springs", 0), ""),
+    ("Chains and cloths", ("springs", 0, "springs"), "`springs` of springs; one of these tables:"),
+    (
+        "Scripts",
+        ("solid", 0, "scripted", 0),
+        '`scripted` of solids and springs: a list of such tables (`type = "scripted"` may be left out):',
+    ),
+    ("Starts", ("solid", 0, "start"), "`start` of solids and springs; one of these tables:"),
     (
         "Transfers",
         ("simulation", "transfer"),
@@ -49,7 +59,7 @@ TABLES = [
         '`integrator` of the simulation: a name (`"symplectic"` if left out), or one of these tables:',
     ),
     ("`[[collider]]`", ("collider", 0), "Every collider is one of these kinds:"),
-    ("Motions", ("collider", 0, "motion"), "`motion` of colliders; one of these tables:"),
+    ("Motions", ("collider", 0, "motion"), "`motion` of colliders and scripts; one of these tables:"),
     ("`[[boundary]]`", ("boundary", 0), "Every boundary is one of these kinds:"),
     ("`[[emitter]]`", ("emitter", 0), ""),
     ("`[[drain]]`", ("drain", 0), ""),

@@ -179,6 +179,7 @@ void bind_solids(nb::module_& m);
 void bind_viscosity(nb::module_& m);
 void bind_mesh(nb::module_& m);
 void bind_implicit(nb::module_& m);
+void bind_values(nb::module_& m);
 void bind_collision(nb::module_& m);
 
 }  // namespace continua

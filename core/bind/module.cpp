@@ -39,5 +39,6 @@ NB_MODULE(_core, m) {
     continua::bind_viscosity(m);
     continua::bind_mesh(m);
     continua::bind_implicit(m);
+    continua::bind_values(m);
     continua::bind_collision(m);
 }

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from continua.bodies.mesh_body import SolidBody, SpringBody
     from continua.bodies.points import Body
     from continua.bodies.scripted import Scripted
+    from continua.bodies.start import Placed, Scattered
     from continua.bodies.variation import Gradient
     from continua.contact import boundaries, colliders, motions
     from continua.errors import ContinuaError
@@ -33,6 +34,8 @@ _HOMES = {
     "Drain": "continua.bodies.drain",
     "Emitter": "continua.bodies.emitter",
     "Gradient": "continua.bodies.variation",
+    "Placed": "continua.bodies.start",
+    "Scattered": "continua.bodies.start",
     "Scripted": "continua.bodies.scripted",
     "Simulation": "continua.simulation",
     "SolidBody": "continua.bodies.mesh_body",
@@ -65,6 +68,8 @@ __all__ = [
     "Drain",
     "Emitter",
     "Gradient",
+    "Placed",
+    "Scattered",
     "Scripted",
     "Simulation",
     "SolidBody",

@@ -202,6 +202,14 @@ def implicit_positions(particles: object, out: object, lattice: object, keys: ob
     Solves x' = x + dt v(x') into out.x, in block order; nodes whose last channel is zero do not count.
     """
 
+def gather_values(particles: object, lattice: object, order: object, reach: object, nodes: object, dimension: int, degree: int, values: object) -> None:
+    """Node vectors at the particles, into values."""
+
+def scatter_values(particles: object, lattice: object, order: object, values: object, dimension: int, degree: int, squared: bool, tiles: object) -> None:
+    """
+    Sums of particle vectors at nodes, with the weights or their squares, in tiles.
+    """
+
 class CollisionDetector:
     """Finds nodes inside a mesh, see continua.mesh.collision."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from continua import _core
+from continua.bodies.vertices import Vertices
 
 if TYPE_CHECKING:
     from continua.simulation import Simulation
@@ -17,10 +18,12 @@ def diagnose(sim: Simulation) -> dict[str, float]:
     totals = np.zeros(3)  # mass, kinetic, elastic
     momentum, angular, moment = np.zeros(3), np.zeros(3), np.zeros(3)
     integrator = sim.integrator
-    for body in sim.bodies:
+    for body in sim.grid_bodies:
         if not len(body):
             continue
         elastic = body.energy_density() * body.volume.astype(np.float64)
+        if isinstance(body, Vertices):
+            totals[2] += body.mesh.energy.value(body.mesh.x)
         sums = _core.particle_sums(
             body.arrays,
             integrator.lattice,
@@ -34,7 +37,7 @@ def diagnose(sim: Simulation) -> dict[str, float]:
         momentum += sums["momentum"]
         angular += sums["angular"]
         moment += sums["first_moment"]
-    for mesh in sim.meshes:
+    for mesh in sim.free_meshes:
         d = sim.dimension
         p = mesh.mass[:, None] * mesh.v
         totals += mesh.mass.sum(), 0.5 * (p * mesh.v).sum(), mesh.energy.value(mesh.x)
@@ -62,7 +65,7 @@ def diagnose(sim: Simulation) -> dict[str, float]:
     row |= {"max_speed": max(speeds, default=0.0)}
     row |= integrator.report
     row |= {f"seconds_{phase}": seconds for phase, seconds in integrator.seconds.items()}
-    if sim.meshes:
+    if sim.free_meshes:
         for name, value in sim.mesh_stepper.report.items():
             row[name] = row.get(name, 0.0) + value
         row["seconds_meshes"] = sim.mesh_stepper.seconds

@@ -14,6 +14,9 @@ from continua.timestep import Bound
 if TYPE_CHECKING:
     from continua.simulation import Simulation
 
+SOLVER = "solver: "  # begins the name of a bound on dt by a solve that ended with the status behind it
+MEANING = {"max_iter": "no iterations left", "stuck": "no way down found"}
+
 
 def _particle(body: Body, index: int) -> tuple[str, str]:
     """Position and deformation gradient of a particle as text."""
@@ -36,8 +39,10 @@ def unstable(sim: Simulation, bad: BadParticle, bound: Bound) -> InstabilityErro
 
 
 def runaway(sim: Simulation, bound: Bound) -> InstabilityError:
-    """Particles are so fast that the time step collapses."""
-    body = max((b for b in sim.bodies if len(b)), key=lambda b: b.max_speed)
+    """The time step collapses: particles are too fast, or the solver does not converge."""
+    if bound.name.startswith(SOLVER):
+        return _unsolved(sim, bound)
+    body = max((b for b in sim.grid_bodies if len(b)), key=lambda b: b.max_speed)
     index = int(np.argmax((body.v**2).sum(axis=1)))
     x, F = _particle(body, index)
     return InstabilityError(
@@ -45,4 +50,21 @@ def runaway(sim: Simulation, bound: Bound) -> InstabilityError:
         f'"{body.name}" ({body.material.label}) at ({x}) m moves at {body.max_speed:.4g} m/s with F = {F}, and dt '
         f"would have to shrink to {bound.dt:.3g} s ({bound}); lower elastic_cfl, use a smaller dx, or check the "
         f"material and the initial state"
+    )
+
+
+def _unsolved(sim: Simulation, bound: Bound) -> InstabilityError:
+    """No step is short enough for the implicit solve to converge."""
+    status = bound.name.removeprefix(SOLVER)
+    # Iterations grow with the cells that sound crosses in a step.
+    body = max((b for b in sim.grid_bodies if len(b)), key=lambda b: b.max_wave_speed)
+    now = ", ".join(
+        f"{name} = {getattr(sim.scheme, name)}" for name in ("max_iterations", "tolerance", "positive")
+    )
+    return InstabilityError(
+        f'the implicit solve of step {sim.steps + 1} from t = {sim.time:.6g} s ended as "{status}" '
+        f"({MEANING.get(status, 'not converged')}), however short the step was made, down to {2 * bound.dt:.3g} s; "
+        f'the stiffest body is "{body.name}" ({body.material.label}), where sound moves at {body.max_wave_speed:.4g} '
+        f"m/s and particles at up to {body.max_speed:.4g} m/s; raise max_iterations or tolerance of the integrator or "
+        f"set its positive to true (now {now}), use a smaller cfl, or integrator symplectic"
     )

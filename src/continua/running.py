@@ -59,7 +59,7 @@ class _Meter:
     ) -> None:
         self.sim, self.plan, self.watch, self.first = sim, plan, watch, first
         self.begin = self.last = time.perf_counter()
-        self.steps = self.particle_steps = 0
+        self.steps = self.particle_steps = self.vertex_steps = 0
 
     def step(self, frame: int, *, force: bool = False) -> None:
         now = time.perf_counter()
@@ -80,6 +80,7 @@ class _Meter:
                 steps=self.sim.steps,
                 steps_per_second=self.steps / seconds,
                 particle_steps_per_second=self.particle_steps / seconds,
+                vertex_steps_per_second=self.vertex_steps / seconds,
                 eta=seconds / done * left if done else float("nan"),
                 seconds=seconds,
             )
@@ -165,6 +166,7 @@ def _frames(
             dt = sim.step(remaining)
             meter.steps += 1
             meter.particle_steps += sim.particles
+            meter.vertex_steps += sum(map(len, sim.meshes))
             if dt >= remaining:
                 sim.time = end  # exactly, so that rounding does not add up
             meter.step(frame - 1)
@@ -230,7 +232,16 @@ def _describe(sim: Simulation, plan: RunPlan, extra: dict[str, Any]) -> dict[str
         "frames": plan.frames,
         "bodies": [
             *({"name": b.name, "material": b.material.label, "particles": len(b)} for b in sim.bodies),
-            *({"name": m.name, "material": m.label, "particles": len(m)} for m in sim.meshes),
+            *(
+                {
+                    "name": m.name,
+                    "material": m.label,
+                    "particles": len(m),
+                    "cells": len(m.cells),
+                    "cell": m.cell,
+                }
+                for m in sim.meshes
+            ),
         ],
         "colliders": [adapter.dump_python(c, mode="json", exclude={"motion"}) for c in sim.colliders],
         "scene": None,

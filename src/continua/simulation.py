@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from continua.bodies.force import pushed
+from continua.bodies.mesh_body import MeshBody
 from continua.bodies.points import Body
+from continua.bodies.vertices import Vertices
 from continua.errors import SetupError
+from continua.grid.blocks import SIDE
 from continua.instability import runaway, unstable
 from continua.integrators import (
     ImplicitGrid,
@@ -31,6 +34,7 @@ from continua.world import World
 
 MAX_STRAIN = 0.5  # |dt grad v| beyond which a step is repeated with half the dt
 CELL_SORT = 8  # steps between sorts by cell; in between particles are sorted by block only
+LIMIT_REFRESH = 32  # steps after which the fastest vibration of meshes on the grid is looked up again
 FRAME = 1 / 24  # [s], the step of mesh bodies on their own unless a frame is shorter
 COLLAPSE = 1e-4  # a dt below this fraction of the first one means that particles run away
 
@@ -74,7 +78,14 @@ class Simulation(World):
             self._integrator = self._make_integrator()
             for body in self.bodies:
                 self._place(body)
+            self.vertices = self._made_vertices(self.meshes)
         return self._integrator
+
+    @property
+    def free_meshes(self) -> list[MeshBody]:
+        """Mesh bodies that are not on the grid."""
+        on_grid = [vertices.mesh for vertices in self.vertices]
+        return [mesh for mesh in self.meshes if mesh not in on_grid]
 
     @property
     def mesh_stepper(self) -> MeshStepper:
@@ -108,7 +119,7 @@ class Simulation(World):
         bound = strictest(bounds)
         if self.fixed_dt is not None:
             if not self.force_dt:
-                check_fixed(self.fixed_dt, bounds, {b.name: b.material.label for b in self.bodies})
+                check_fixed(self.fixed_dt, bounds, {b.name: b.material.label for b in self.grid_bodies})
             bound = Bound(self.fixed_dt, "fixed")
         elif self._first_dt is None:
             self._first_dt = bound.dt
@@ -117,17 +128,22 @@ class Simulation(World):
         return Bound(fit_to(remaining, bound.dt), bound.name, bound.body)
 
     def _bounds(self) -> list[Bound]:
-        bounds = stability_bounds(self.bodies, self.dx, self.cfl, self.elastic_cfl)
+        bodies = self.grid_bodies
+        bounds = stability_bounds(bodies, self.dx, self.cfl, self.elastic_cfl)
         if self.scheme.implicit:
             bounds = [bound for bound in bounds if bound.name == "cfl"]
-        if self.bodies and (self.scheme.implicit or self.scheme.incompressible) and self.gravity.any():
+        if bodies and (self.scheme.implicit or self.scheme.incompressible) and self.gravity.any():
             bounds.append(gravity_bound(self.gravity, self.dx, self.cfl))
         return bounds
 
     def step(self, remaining: float = float("inf")) -> float:
         """Advance by one time step of at most `remaining` [s]; returns the step taken [s]."""
+        integrator, bodies = self.integrator, [b for b in self.grid_bodies if len(b)]
+        for vertices in self.vertices:
+            vertices.follow_mesh()
+            if self.steps % LIMIT_REFRESH == 0:
+                vertices.limit(self.dx)
         bound = self.choose_dt(remaining)
-        integrator, bodies = self.integrator, [b for b in self.bodies if len(b)]
         result = None
         if bodies:
             if bad := integrator.sort(bodies, by_cell=self.steps % CELL_SORT == 0):
@@ -141,11 +157,11 @@ class Simulation(World):
                 result = self._advance(bodies, bound.dt)
             if result.bad is not None:
                 raise unstable(self, result.bad, bound)
-        moved = self._advance_meshes(bound.dt) if self.meshes else None
+        moved = self._advance_meshes(bound.dt) if self.free_meshes else None
         if result is not None:
-            self._accept(bodies, result)
+            self._accept(bodies, result, bound.dt)
         if moved is not None:
-            moved.accept(self.meshes, bound.dt)
+            moved.accept(self.free_meshes, bound.dt)
             self._add_impulses(moved.impulses)
         self._emit(bound.dt)
         self._drain(self.time + bound.dt)
@@ -166,15 +182,20 @@ class Simulation(World):
         with pushed(bodies, self.forces, self.time, dt):
             return self.integrator.advance(bodies, self.obstacles, dt, self.time, self.gravity)
 
-    def _accept(self, bodies: Sequence[Body], result: StepResult) -> None:
+    def _accept(self, bodies: Sequence[Body], result: StepResult, dt: float) -> None:
+        period = SIDE * self.dx * self.lattice().period.astype(np.float64)
         for body, speeds in zip(bodies, result.speeds, strict=True):
+            if isinstance(body, Vertices):
+                body.script(self.time + dt, dt)
             body.swap()
             body.max_speed, body.max_wave_speed, body.max_viscosity = speeds
+            if isinstance(body, Vertices):
+                body.take_step(dt, period)
         self._add_impulses(result.impulses)
 
     def _advance_meshes(self, dt: float) -> MeshResult:
         return self.mesh_stepper.advance(
-            self.meshes, self.colliders, self.forces, dt, self.time, self.gravity
+            self.free_meshes, self.colliders, self.forces, dt, self.time, self.gravity
         )
 
     def _add_impulses(self, impulses: NDArray[np.float64]) -> None:
@@ -221,6 +242,8 @@ class Simulation(World):
             data.update({f"body{number}/{key}": array for key, array in body.snapshot().items()})
         for number, mesh in enumerate(self.meshes):
             data.update({f"mesh{number}/{key}": array for key, array in mesh.snapshot().items()})
+        for number, vertices in enumerate(self.vertices):
+            data.update({f"vertices{number}/{key}": array for key, array in vertices.snapshot().items()})
         return data
 
     def load_state(self, state: dict[str, NDArray]) -> None:
@@ -251,6 +274,8 @@ class Simulation(World):
             body.restore(part(f"body{number}/"))
         for number, mesh in enumerate(self.meshes):
             mesh.restore(part(f"mesh{number}/"))
+        for number, vertices in enumerate(self.vertices):
+            vertices.restore(part(f"vertices{number}/"))
 
     def run(
         self,

@@ -9,7 +9,7 @@ import numpy as np
 
 from continua import _core
 from continua.grid.blocks import CHANNELS, SIDE
-from continua.timestep import Bound, stability_bounds, strictest
+from continua.timestep import Bound, strictest
 
 if TYPE_CHECKING:
     from continua.simulation import Simulation
@@ -17,13 +17,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BodySummary:
-    """One body: particles or points of its mesh, mass [kg], wave speed [m/s] where it limits the step."""
+    """One body: particles or points of its mesh, mass [kg], wave speed [m/s] where it limits the step.
+
+    A mesh has `cells`, each a `cell`: "triangle", "tetrahedron" or "spring".
+    """
 
     name: str
     material: str
     particles: int
     mass: float
     wave_speed: float
+    cells: int = 0
+    cell: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,7 @@ class Progress:
     steps: int
     steps_per_second: float
     particle_steps_per_second: float
+    vertex_steps_per_second: float
     eta: float
     seconds: float
 
@@ -64,8 +70,11 @@ def summarise(sim: Simulation) -> Summary:
     bodies = [
         BodySummary(b.name, b.material.label, len(b), float(b.mass.sum(dtype=np.float64)), b.max_wave_speed)
         for b in sim.bodies
-    ] + [BodySummary(str(m.name), m.label, len(m), float(m.mass.sum()), 0.0) for m in sim.meshes]
-    bounds = stability_bounds(sim.bodies, sim.dx, sim.cfl, sim.elastic_cfl)
+    ] + [
+        BodySummary(str(m.name), m.label, len(m), float(m.mass.sum()), 0.0, len(m.cells), m.cell)
+        for m in sim.meshes
+    ]
+    bounds = sim._bounds()
     bound = strictest(bounds) if bounds else sim.choose_dt()
     if sim.fixed_dt is not None:
         bound = Bound(sim.fixed_dt, "fixed")
@@ -84,8 +93,10 @@ def summarise(sim: Simulation) -> Summary:
 
 
 def _memory(sim: Simulation) -> int:
-    """Particle arrays, sorting, and a grid of about three blocks per full block of particles (its rim included)."""
+    """Particle arrays, sorting, meshes, and a grid of about three blocks per full block of particles (its rim
+    included)."""
     arrays = sum(b.arrays.nbytes + b.next_arrays.nbytes + 8 * b.arrays.capacity for b in sim.bodies)
+    arrays += sum(mesh.nbytes for mesh in sim.meshes)
     if sim.steps:
         return arrays + sim.integrator.workspace.nbytes
     nodes = SIDE**sim.dimension

@@ -66,6 +66,6 @@ def check_fixed(dt: float, bounds: Sequence[Bound], materials: dict[str, str]) -
 
 def fit_to(remaining: float, dt: float) -> float:
     """Largest step <= dt that lands on the end of the remaining time without a tiny last step."""
-    if dt >= remaining:
+    if dt * (1 + 1e-9) >= remaining:  # what rounding leaves of a fixed number of steps is no step of its own
         return remaining
     return remaining / 2 if dt > remaining / 2 else dt

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,10 +13,11 @@ from continua.bodies.drain import Drain
 from continua.bodies.emitter import Emitter
 from continua.bodies.fields import Fields
 from continua.bodies.force import BodyForce
-from continua.bodies.mesh_body import MeshBody, SolidBody, SpringBody
+from continua.bodies.mesh_body import MeshBody
 from continua.bodies.points import Body
 from continua.bodies.variation import Regions, Variation, Vary
 from continua.bodies.velocity import Affine, Rigid, evaluate
+from continua.bodies.vertices import Vertices
 from continua.contact.boundaries import FixedVelocity, Periodic
 from continua.contact.colliders import Collider
 from continua.errors import SetupError
@@ -30,6 +31,7 @@ from continua.transfers import Transfer, as_transfer, kept_gradient
 
 DEGREES = {"linear": 1, "quadratic": 2, "cubic": 3}
 
+AnyMeshBody = TypeVar("AnyMeshBody", bound=MeshBody)
 VelocityLike = Rigid | Affine | ArrayLike | Callable[[NDArray], ArrayLike] | None
 
 
@@ -83,6 +85,7 @@ class World:
         self.time, self.steps = 0.0, 0
         self.bodies: list[Body] = []
         self.meshes: list[MeshBody] = []
+        self.vertices: list[Vertices] = []  # of the meshes on the grid, from the first step on
         self.colliders: list[Collider] = []
         self.boundaries: list[FixedVelocity | Periodic] = []
         self.emitters: list[tuple[Emitter, Body, float]] = []
@@ -137,9 +140,7 @@ class World:
         fields: Fields | None = None,
     ) -> Body: ...
     @overload
-    def add(self, thing: SolidBody) -> SolidBody: ...
-    @overload
-    def add(self, thing: SpringBody) -> SpringBody: ...
+    def add(self, thing: AnyMeshBody) -> AnyMeshBody: ...
     @overload
     def add(self, thing: Collider) -> Collider: ...
     @overload
@@ -263,13 +264,44 @@ class World:
 
     def _add_mesh(self, body: MeshBody) -> MeshBody:
         self._check_dimension("the mesh", body.dimension)
-        if not isinstance(self.scheme, Optimization):
-            raise SetupError(f'mesh bodies need integrator="optimization", not {type(self.scheme).__name__}')
+        if self.scheme.incompressible:
+            raise SetupError(
+                'mesh bodies do not live in integrator="incompressible"; use "symplectic" or "optimization"'
+            )
+        if body.on_grid is False and not isinstance(self.scheme, Optimization):
+            raise SetupError(
+                f'a mesh body off the grid needs integrator="optimization", not {type(self.scheme).__name__}; '
+                "leave on_grid out"
+            )
         if body in self.meshes:
             raise SetupError(f'the mesh body "{body.name}" has been added already; make another one')
         body.name = self._new_name(body.name, "mesh", self._names())
         self.meshes.append(body)
+        if self.started:
+            self.vertices += self._made_vertices([body])
         return body
+
+    def lives_on_grid(self, body: MeshBody) -> bool:
+        """Whether the vertices of a mesh are particles of the grid, where they meet all others.
+
+        Left to us, that is so but where the optimizer has nothing else to do: worlds without particles.
+        """
+        if body.on_grid is not None:
+            return body.on_grid
+        return bool(self.bodies) or not isinstance(self.scheme, Optimization)
+
+    def _made_vertices(self, meshes: Sequence[MeshBody]) -> list[Vertices]:
+        made = [Vertices(mesh, self.dtype, self.modes) for mesh in meshes if self.lives_on_grid(mesh)]
+        for vertices in made:
+            self._place(vertices)
+            vertices.limit(self.dx)
+        return made
+
+    @property
+    def grid_bodies(self) -> list[Body]:
+        """Everything made of particles: bodies, and vertices of meshes on the grid."""
+        vertices = self.vertices if self.started else self._made_vertices(self.meshes)
+        return [*self.bodies, *vertices]
 
     def _add_collider(self, collider: Collider) -> Collider:
         self._check_dimension(f"the {collider.kind} collider", collider.dimension)

@@ -55,7 +55,16 @@ def test_counts() -> None:
     assert text.count(97656) == "97 656"
     assert text.plural(1, "frame") == "1 frame"
     assert text.plural(1200, "body") == "1 200 bodies"
+    assert text.plural(2, "tetrahedron") == "2 tetrahedra"
     assert text.memory(85.2e6) == "85.2 MB"
+
+
+def test_contents_of_bodies() -> None:
+    grains = {"name": "sand", "particles": 1200}
+    cube = {"particles": 8, "cells": 5, "cell": "tetrahedron"}
+    cloth = {"particles": 4, "cells": 1, "cell": "spring"}
+    assert text.contents([grains]) == "1 200 particles"
+    assert text.contents([grains, cube, cloth]) == "1 200 particles, 12 vertices, 5 tetrahedra, 1 spring"
 
 
 def test_frame_lists() -> None:

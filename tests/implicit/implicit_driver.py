@@ -7,24 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 from grid_driver import GridDriver
+from material_list import MATERIALS
 
 from continua import _core
 from continua.bodies.points import Parameters
-from continua.materials import (
-    DeviatoricCorotated,
-    DruckerPrager,
-    FixedCorotated,
-    Hencky,
-    HerschelBulkley,
-    Liquid,
-    NativeMaterial,
-    NeoHookean,
-    OldroydB,
-    QuadraticNeoHookean,
-    Rankine,
-    Snow,
-    VonMises,
-)
+from continua.materials import NativeMaterial
 
 H = 0.1
 DT = 0.01
@@ -42,22 +29,9 @@ class Case:
     over: float | None = None
 
 
-FOAM = OldroydB(mu=5e3, lam=5e4, relaxation_time=0.5, viscosity=30.0)
-CASES = [
-    Case("fixed-corotated", FixedCorotated(3e4, 0.3)),
-    Case("neo-hookean", NeoHookean(3e4, 0.3)),
-    Case("quadratic-neo-hookean", QuadraticNeoHookean(3e4, 0.3)),
-    Case("deviatoric-corotated", DeviatoricCorotated(3e4, 0.3)),
-    Case("hencky", Hencky(3e4, 0.3)),
-    Case("snow", Snow(), {"Jp": (0.7, 1.2)}),
-    Case("rankine", Rankine(3e4, 0.3)),
-    Case("von-mises", VonMises(3e4, 0.3)),
-    Case("drucker-prager", DruckerPrager(3e4, 0.3)),
-    Case("herschel-bulkley", HerschelBulkley()),
-    Case("oldroyd-b", FOAM, {"stretch_scale": (0.6, 1.6)}),
-    Case("oldroyd-b-step", FOAM, {"stretch_scale": (0.6, 1.6)}, over=0.2),
-    Case("liquid", Liquid(tension=True, viscosity=50.0)),
-]
+HISTORY = {"snow": {"Jp": (0.7, 1.2)}, "oldroyd-b": {"stretch_scale": (0.6, 1.6)}}
+CASES = [Case(name, material, HISTORY.get(name, {})) for name, material in MATERIALS.items()]
+CASES.append(Case("oldroyd-b-step", MATERIALS["oldroyd-b"], HISTORY["oldroyd-b"], over=0.2))
 every = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 FIXED = CASES[0]
 

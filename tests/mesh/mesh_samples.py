@@ -2,42 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 
+import material_list
 import numpy as np
 
-from continua.materials import (
-    DeviatoricCorotated,
-    DruckerPrager,
-    FixedCorotated,
-    Hencky,
-    HerschelBulkley,
-    Liquid,
-    NativeMaterial,
-    NeoHookean,
-    OldroydB,
-    QuadraticNeoHookean,
-    Rankine,
-    Snow,
-    VonMises,
-)
+from continua.materials import NativeMaterial
 from continua.mesh import Elements, NativeEnergy
 from continua.optimize.terms import Term
 
-# Every model of the core; meshes take no Newtonian viscosity.
+# Meshes take no Newtonian viscosity.
 MATERIALS: list[NativeMaterial] = [
-    FixedCorotated(3e4, 0.3),
-    NeoHookean(3e4, 0.3),
-    QuadraticNeoHookean(3e4, 0.3),
-    DeviatoricCorotated(3e4, 0.3),
-    Hencky(3e4, 0.3),
-    Snow(),
-    Rankine(),
-    VonMises(),
-    DruckerPrager(),
-    OldroydB(mu=5.0, lam=50.0, relaxation_time=0.5),
-    HerschelBulkley(),
-    Liquid(viscosity=0.0, tension=True),
+    replace(material, viscosity=0.0) if material.dynamic_viscosity() > 0 else material  # type: ignore[type-var]
+    for material in material_list.MATERIALS.values()
 ]
 
 

@@ -131,10 +131,10 @@ def test_forces_act_on_mesh_bodies_too() -> None:
     np.testing.assert_allclose(body.v, np.tile([0.2, 0.0], (16, 1)), atol=1e-9)
 
 
-def test_particles_and_meshes_share_steps_but_do_not_meet() -> None:
+def test_meshes_off_the_grid_share_steps_with_particles_but_do_not_meet_them() -> None:
     sim = ct.Simulation(0.1, (0.0, -9.81), integrator="optimization")
     particles = sim.add(ct.shapes.Box((0.5, 0.5), (0.6, 0.6)), jelly(), velocity=(0, -3))
-    mesh = block(sim, height=0.0)
+    mesh = block(sim, height=0.0, on_grid=False)
     sim.add(ct.colliders.Plane((0, 1), (0, -1)))
     alone = ct.Simulation(0.1, (0.0, -9.81), integrator="optimization")
     same = alone.add(ct.shapes.Box((0.5, 0.5), (0.6, 0.6)), jelly(), velocity=(0, -3))
@@ -148,8 +148,10 @@ def test_particles_and_meshes_share_steps_but_do_not_meet() -> None:
 
 def test_what_does_not_fit_is_refused() -> None:
     mesh = ct.meshes.box_mesh((0, 0), (1, 1), (1, 1))
-    with pytest.raises(ct.ContinuaError, match='mesh bodies need integrator="optimization", not Symplectic'):
-        ct.Simulation(0.1, (0, -9.81)).add(ct.SolidBody(mesh, jelly()))
+    with pytest.raises(
+        ct.ContinuaError, match='off the grid needs integrator="optimization", not Symplectic'
+    ):
+        ct.Simulation(0.1, (0, -9.81)).add(ct.SolidBody(mesh, jelly(), on_grid=False))
     with pytest.raises(ct.ContinuaError, match="the mesh is 2D but gravity makes the world 3D"):
         world((0.0, -9.81, 0.0)).add(ct.SolidBody(mesh, jelly()))
     with pytest.raises(ct.ContinuaError, match="needs springs; use a SolidBody"):

@@ -15,7 +15,21 @@ from continua.scene.overrides import apply_overrides
 from continua.scene.template import template
 from continua.scene.toml import parse
 
-TEXT = template("demo")
+MESHES = """
+[[solid]]
+mesh = { type = "box-mesh", lower = [0, 0], upper = [1, 1], counts = [1, 2] }
+material = { type = "neo-hookean" }
+start = { type = "placed", matrix = [[1, 0], [0, 1]] }
+vary = { E = { axis = 0, positions = [0, 1], values = [1, 2] } }
+[[solid.scripted]]
+vertices = { type = "sphere", center = [0, 0], radius = 1 }
+motion = { type = "linear", velocity = [1, 0] }
+[[springs]]
+springs = { type = "chain", points = [[0, 0], [1, 0]] }
+scripted = [{ vertices = [0], stop = 1 }]
+mass = 1
+"""
+TEXT = template("demo") + MESHES
 DATA = parse(TEXT)
 FILE = Path("demo.toml")
 QUICK = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
@@ -27,7 +41,9 @@ scalars = st.one_of(
     st.integers(min_value=10**300, max_value=10**310),
     st.floats(),
     st.text(max_size=8),
-    st.sampled_from(["sphere", "box", "snow", "rigid", "mesh", "points", "flip", "plane", "type"]),
+    st.sampled_from(
+        ["sphere", "box", "snow", "rigid", "mesh", "box-mesh", "points", "flip", "plane", "type"]
+    ),
     st.datetimes(),
 )
 keys = st.sampled_from(
@@ -95,7 +111,9 @@ def test_replaced_values(edits: list[tuple[tuple[Any, ...], Any]]) -> None:
 @QUICK
 @given(
     st.lists(
-        st.sampled_from(["body", "ball", "material", "E", "0", "shape", "dx", "run", "[1]", "x y"]),
+        st.sampled_from(
+            ["body", "ball", "solid", "scripted", "material", "E", "0", "shape", "dx", "run", "[1]", "x y"]
+        ),
         max_size=5,
     ),
     st.text(max_size=10),

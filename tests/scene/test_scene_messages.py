@@ -57,6 +57,11 @@ MISTAKES = {
         "motion = { type = 'linear', velocity = [1, 0, 0] }",
         ["collider[0].motion.velocity", "is 3D", "scene 2D"],
     ),
+    "wrong number in a motion": (
+        "point = [0.0, 0.0]",
+        "motion = { type = 'spin', rate = 'fast', center = [0, 0] }",
+        ['collider[0].motion.rate (collider "ground") is "fast"', "must be a number", "[rad/s]"],
+    ),
     "camera in a 2D scene": (
         "# size = ",
         "camera = { position = [0, 1], target = [0, 0], up = [0, 1] } #",
@@ -112,7 +117,7 @@ def test_scene_without_material(tmp_path: Path) -> None:
     path = tmp_path / "empty.toml"
     path.write_text("[simulation]\ndx = 0.1\n")
     with pytest.raises(
-        SceneError, match=r"nothing to simulate: add at least one \[\[body\]\] or \[\[emitter\]\]"
+        SceneError, match=r"nothing to simulate: add at least one \[\[body\]\], \[\[solid\]\]"
     ):
         load_scene(path)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeVar
+
 import numpy as np
 import pytest
 from grid_driver import GridDriver, weights
@@ -19,9 +21,10 @@ smooth = pytest.mark.parametrize("kernel", ["quadratic", "cubic"])
 schemes = pytest.mark.parametrize("scheme", SCHEMES)
 
 Exponents = tuple[int, ...]
+Driver = TypeVar("Driver", bound=GridDriver)
 
 
-def randomize(driver: GridDriver, seed: int = 0) -> GridDriver:
+def randomize(driver: Driver, seed: int = 0) -> Driver:
     """Random velocities, C and higher modes, as far as the scheme has them."""
     rng, body = np.random.default_rng(seed), driver.body
     n, d = body.x.shape
@@ -32,7 +35,8 @@ def randomize(driver: GridDriver, seed: int = 0) -> GridDriver:
     return driver
 
 
-def cloud(
+def cloud_over(
+    grid: type[Driver],
     d: int,
     kernel: str,
     scheme: str | Transfer,
@@ -41,23 +45,32 @@ def cloud(
     seed: int = 0,
     cells: float = 4.0,
     dtype: type = np.float64,
-) -> GridDriver:
-    """Random particles of random mass with random velocity modes."""
+) -> Driver:
+    """Random particles of random mass with random velocity modes, on both sides of the origin."""
     rng = np.random.default_rng(seed)
     x = rng.uniform(0.3, 0.3 + cells * H, size=(n, d)) - 0.5
     transfer = SCHEMES.get(scheme, scheme) if isinstance(scheme, str) else scheme
     mass = rng.uniform(0.5, 2.0, n)
-    return randomize(GridDriver(x, H, kernel=kernel, transfer=transfer, mass=mass, dtype=dtype), seed + 7)
+    return randomize(grid(x, H, kernel=kernel, transfer=transfer, mass=mass, dtype=dtype), seed + 7)
+
+
+def cloud(d: int, kernel: str, scheme: str | Transfer, **options: Any) -> GridDriver:
+    """`cloud_over` nodes."""
+    return cloud_over(GridDriver, d, kernel, scheme, **options)
+
+
+def apart(d: int, side: int) -> np.ndarray:
+    """Positions (side^d, d) whose stencils do not overlap; some on nodes, on centres of cells and of faces."""
+    cell = np.stack(np.meshgrid(*[np.arange(side) - side // 2] * d, indexing="ij"), axis=-1).reshape(-1, d)
+    offset = np.random.default_rng(2).uniform(0, 1, size=cell.shape)
+    offset[:4] = [[0.0] * d, [0.5] * d, [0.25] * d, [0.5, *[0.0] * (d - 1)]]
+    return H * (offset + 6.0 * cell)
 
 
 def lonely(d: int, kernel: str, transfer: str | Transfer = "pic", material=None) -> GridDriver:
-    """Unit masses whose stencils do not overlap; some sit on nodes and cell faces."""
-    side = {2: 6, 3: 4}[d]
-    cell = np.stack(np.meshgrid(*[np.arange(side) - side // 2] * d, indexing="ij"), axis=-1).reshape(-1, d)
-    offset = np.random.default_rng(2).uniform(0, 1, size=cell.shape)
-    offset[:3] = [[0.0] * d, [0.5] * d, [0.25] * d]
-    one = np.ones(len(cell))
-    x = H * (offset + 6.0 * cell)
+    """Unit masses whose stencils do not overlap."""
+    x = apart(d, {2: 6, 3: 4}[d])
+    one = np.ones(len(x))
     return GridDriver(x, H, kernel=kernel, transfer=transfer, material=material, mass=one, volume=one)
 
 

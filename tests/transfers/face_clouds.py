@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from clouds import SCHEMES, H, randomize
+from clouds import H, apart, cloud_over, random_field
 from grid_driver import DEGREES, GridDriver, cross, weight_gradients, weights
 
 from continua.bodies.points import Body
@@ -103,40 +105,21 @@ class FaceDriver(GridDriver):
         return (mass[:, None] * cross(self.nodes, self.own(velocity))).sum(axis=0)
 
 
-def face_cloud(
-    d: int,
-    kernel: str,
-    scheme: str | Transfer,
-    *,
-    n: int = 200,
-    seed: int = 0,
-    cells: float = 4.0,
-    dtype: type = np.float64,
-) -> FaceDriver:
-    """Random particles of random mass with random velocity modes, on both sides of the origin."""
-    rng = np.random.default_rng(seed)
-    x = rng.uniform(0.3, 0.3 + cells * H, size=(n, d)) - 0.5
-    transfer = SCHEMES.get(scheme, scheme) if isinstance(scheme, str) else scheme
-    driver = FaceDriver(x, H, kernel=kernel, transfer=transfer, mass=rng.uniform(0.5, 2.0, n), dtype=dtype)
-    randomize(driver, seed + 7)
-    return driver
+def face_cloud(d: int, kernel: str, scheme: str | Transfer, **options: Any) -> FaceDriver:
+    """`cloud_over` faces."""
+    return cloud_over(FaceDriver, d, kernel, scheme, **options)
 
 
 def lonely_faces(d: int, kernel: str, transfer: str | Transfer) -> FaceDriver:
-    """Unit masses whose stencils do not overlap; some sit on corners, on centres of cells and of faces."""
-    side = {2: 6, 3: 3}[d]
-    cell = np.stack(np.meshgrid(*[np.arange(side) - side // 2] * d, indexing="ij"), axis=-1).reshape(-1, d)
-    offset = np.random.default_rng(2).uniform(0, 1, size=cell.shape)
-    offset[:4] = [[0.0] * d, [0.5] * d, [0.25] * d, [0.5, *[0.0] * (d - 1)]]
-    return FaceDriver(H * (offset + 6.0 * cell), H, kernel=kernel, transfer=transfer, mass=np.ones(len(cell)))
+    """Unit masses whose stencils do not overlap."""
+    x = apart(d, {2: 6, 3: 3}[d])
+    return FaceDriver(x, H, kernel=kernel, transfer=transfer, mass=np.ones(len(x)))
 
 
 def face_field(driver: FaceDriver, seed: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Face masses, velocities after P2G, and a random velocity on every face that has mass."""
-    mass, old = driver.velocities()
-    field = driver.own(np.random.default_rng(seed).normal(size=old.shape))
-    field[mass == 0] = 0
-    return mass, old, field
+    mass, old, field = random_field(driver, seed)
+    return mass, old, driver.own(field)
 
 
 # ---- the transfers written out: sums over all faces ----

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from continua.bodies.scripted import Indices, Scripted
+from continua.bodies.start import Placed, Scattered, first_positions
 from continua.bodies.variation import Regions, Variation, Vary
 from continua.bodies.velocity import Affine, Rigid, evaluate
 from continua.errors import SetupError
@@ -20,6 +21,7 @@ from continua.optimize import Motion
 
 Array = NDArray[np.float64]
 VelocityLike = Rigid | Affine | ArrayLike | Callable[[Array], ArrayLike] | None
+StartLike = Placed | Scattered | Callable[[Array], ArrayLike] | None
 
 
 class MeshBody:
@@ -27,14 +29,18 @@ class MeshBody:
 
     Keyword arguments of all mesh bodies:
 
-    - velocity: at the start, a vector, `Rigid`, `Affine` or a function of the positions [m/s];
+    - velocity: at the start, a vector, `Rigid`, `Affine` or a function of the first positions [m/s];
     - name: unique in the simulation;
     - scripted: one `Scripted` or several; where two hold a vertex, the later one counts;
+    - start: where the points are at first, `Placed`, `Scattered` or a function of the rest positions, X (N, d) ->
+      x (N, d) [m]; left out: at rest. Vertices scripted at t = 0 are where their script says;
     - drag [1/s]: every velocity decays at this rate;
-    - damping [s]: lagged Rayleigh damping, by which a mode of angular frequency w decays at the rate damping w^2 / 2.
+    - damping [s]: lagged Rayleigh damping, by which a mode of angular frequency w decays at the rate damping w^2 / 2;
+    - on_grid: whether the points move with the grid, where they meet particles, or on their own; left out: on their
+      own only under the optimizer, in a world without particles.
 
-    Mesh bodies need `integrator="optimization"`. They meet colliders and move in the same time steps as particles, but
-    do not meet particles; periodic axes and regions of fixed velocity do not act on them.
+    On their own they need `integrator="optimization"`. They then meet colliders and move in the same time steps as
+    particles, but do not meet particles; periodic axes and regions of fixed velocity do not act on them.
     """
 
     kind: ClassVar[str] = ""
@@ -48,8 +54,10 @@ class MeshBody:
         velocity: VelocityLike,
         name: str | None,
         scripted: Scripted | Sequence[Scripted],
+        start: StartLike,
         drag: float,
         damping: float,
+        on_grid: bool | None,
     ) -> None:
         for what, value in (("drag", drag), ("damping", damping)):
             if not (np.isfinite(value) and value >= 0):
@@ -57,18 +65,21 @@ class MeshBody:
         self.name = name
         self.rest = np.array(points, dtype=np.float64)  # undeformed positions (N, d) [m]
         self.rest.setflags(write=False)
-        self.x = self.rest.copy()  # positions (N, d) [m]
-        self.v = evaluate(velocity, self.x)[0]  # velocities (N, d) [m/s]
-        self.mass = mass  # (N,) [kg]
-        self.energy = energy
-        self.stiffness = float(
-            energy.hessian(self.rest).diagonal().mean()
-        )  # of a point, before any flow [N/m]
-        self.drag, self.damping = float(drag), float(damping)
-        self.before: Motion | None = None  # one step ago
-        self.before_dt = 0.0  # length of that step [s]
         scripts = [scripted] if isinstance(scripted, Scripted) else list(scripted)
         self._scripts = [(script, script.chosen(self.rest)) for script in scripts]
+        self.x = first_positions(start, self.rest)  # positions (N, d) [m]
+        held, places = self.scripted_at(0.0)
+        self.x[held] = places
+        self.v, self.velocity_gradient = evaluate(velocity, self.x)  # (N, d) [m/s]; (N, d, d) [1/s], at first
+        self.mass = mass  # (N,) [kg]
+        self.energy = energy
+        hessian = energy.hessian(self.rest)
+        self.stiffness = float(hessian.diagonal().mean())  # of a point, before any flow [N/m]
+        self.nbytes = 3 * hessian.values.nbytes  # about: elements and Newton vectors take twice as much again
+        self.drag, self.damping = float(drag), float(damping)
+        self.on_grid = on_grid
+        self.before: Motion | None = None  # one step ago
+        self.before_dt = 0.0  # length of that step [s]
 
     def __len__(self) -> int:
         return len(self.rest)
@@ -92,6 +103,11 @@ class MeshBody:
     def cells(self) -> NDArray[np.int32]:
         """Points of every element (M, d + 1), or of every spring (M, 2)."""
         raise NotImplementedError
+
+    @property
+    def cell(self) -> str:
+        """What its points are joined by: "triangle", "tetrahedron" or "spring"."""
+        return {2: "spring", 3: "triangle", 4: "tetrahedron"}[self.cells.shape[1]]
 
     @property
     def surface(self) -> NDArray[np.int32]:
@@ -170,8 +186,10 @@ class SolidBody(MeshBody):
         vary: Vary | None = None,
         regions: Regions | None = None,
         scripted: Scripted | Sequence[Scripted] = (),
+        start: StartLike = None,
         drag: float = 0.0,
         damping: float = 0.0,
+        on_grid: bool | None = None,
     ) -> None:
         if not isinstance(mesh, (SimplexMesh, BoxMesh, ShapeMesh, FileMesh)):
             raise SetupError("a SolidBody needs a mesh of triangles or tetrahedra, or a description of one")
@@ -190,8 +208,10 @@ class SolidBody(MeshBody):
             velocity=velocity,
             name=name,
             scripted=scripted,
+            start=start,
             drag=drag,
             damping=damping,
+            on_grid=on_grid,
         )
 
     @property
@@ -243,8 +263,10 @@ class SpringBody(MeshBody):
         velocity: VelocityLike = None,
         name: str | None = None,
         scripted: Scripted | Sequence[Scripted] = (),
+        start: StartLike = None,
         drag: float = 0.0,
         damping: float = 0.0,
+        on_grid: bool | None = None,
     ) -> None:
         if not isinstance(springs, (SpringMesh, Chain, Cloth)):
             raise SetupError("a SpringBody needs springs; use a SolidBody for triangles or tetrahedra")
@@ -257,8 +279,10 @@ class SpringBody(MeshBody):
             velocity=velocity,
             name=name,
             scripted=scripted,
+            start=start,
             drag=drag,
             damping=damping,
+            on_grid=on_grid,
         )
 
     @property

@@ -1,12 +1,11 @@
 """Vertices of a mesh that go where they are told."""
 
-import math
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic import Field, InstanceOf, PlainSerializer, PlainValidator, WithJsonSchema
 from pydantic.dataclasses import dataclass
 from pydantic.json_schema import SkipJsonSchema
 
@@ -52,16 +51,24 @@ class Scripted:
         AnyShape | VertexNumbers | SkipJsonSchema[Annotated[Choice, FUNCTION_NAME]],
         Field(union_mode="left_to_right", description="those in a shape at rest, or their numbers"),
     ]
-    motion: AnyMotion | SkipJsonSchema[FunctionMotion | Annotated[Path, FUNCTION_NAME]] | None = Field(
-        default=None, description="how they move; left out: not at all"
+    motion: AnyMotion | SkipJsonSchema[InstanceOf[FunctionMotion] | Annotated[Path, FUNCTION_NAME]] | None = (
+        Field(default=None, description="how they move; left out: not at all")
     )
-    start: Finite = Field(
-        default=-math.inf, kw_only=True, description="free before this time [s]", allow_inf_nan=True
+    start: Finite | None = Field(
+        default=None, kw_only=True, description="free before this time [s]; left out: held from the beginning"
     )
-    stop: Finite = Field(
-        default=math.inf, kw_only=True, description="free after this time [s]", allow_inf_nan=True
+    stop: Finite | None = Field(
+        default=None, kw_only=True, description="free after this time [s]; left out: held to the end"
     )
     type: Literal["scripted"] = Field(default="scripted", kw_only=True, repr=False)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Scripted):
+            return NotImplemented
+        one: Any = self.vertices
+        another: Any = other.vertices
+        same = (self.motion, self.start, self.stop) == (other.motion, other.start, other.stop)
+        return same and np.array_equal(one, another)
 
     def chosen(self, rest: Array) -> Indices:
         """Numbers (n,) of the vertices, given the rest positions (N, d) [m] of all."""
@@ -90,7 +97,8 @@ class Scripted:
     def holds(self, t: float) -> bool:
         """Whether the vertices are scripted at time t [s]."""
         slack = 1e-9 * max(1.0, abs(t))
-        return bool(self.start - slack <= t <= self.stop + slack)
+        begun = self.start is None or self.start - slack <= t
+        return begun and (self.stop is None or t <= self.stop + slack)
 
     def positions(self, t: float, rest: Array) -> Array:
         """Where the chosen vertices, at rest (n, d) [m], are at time t [s]."""

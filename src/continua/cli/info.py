@@ -137,6 +137,8 @@ def scene_line(facts: dict[str, Any]) -> str:
         parts.append(f"{facts['precision']} precision")
     if facts["particles"]:
         parts.append(text.plural(int(facts["particles"]), "particle"))
+    if meshes := [body for body in facts["bodies"] or () if body.get("cells")]:
+        parts.append(text.contents(meshes))
     return ", ".join(parts)
 
 
@@ -145,7 +147,7 @@ def phase_lines(seconds: dict[str, float]) -> list[tuple[str, str]]:
     total = sum(seconds.values())
     if not total:
         return []
-    ordered = sorted(seconds.items(), key=lambda item: -item[1])
+    ordered = sorted((item for item in seconds.items() if item[1] > 0), key=lambda item: -item[1])
     table = text.columns(
         [
             [name.replace("_", " "), text.duration(value), f"{100 * value / total:.0f} %"]

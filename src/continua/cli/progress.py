@@ -97,8 +97,14 @@ def moment(progress: Progress) -> str:
 
 def speed(progress: Progress) -> str:
     """`1.83 k steps/s  17.2 M particle-steps/s`."""
-    steps, particles = progress.steps_per_second, progress.particle_steps_per_second
-    return f"{text.rate(steps)} steps/s  {text.rate(particles)} particle-steps/s"
+    return f"{text.rate(progress.steps_per_second)} steps/s  {throughput(progress)}"
+
+
+def throughput(progress: Progress) -> str:
+    """`17.2 M particle-steps/s`, and the same of the vertices of meshes."""
+    rates = {"particle": progress.particle_steps_per_second, "vertex": progress.vertex_steps_per_second}
+    parts = [f"{text.rate(value)} {what}-steps/s" for what, value in rates.items() if value]
+    return ", ".join(parts) or "no material yet"
 
 
 def display(stream: IO[str], *, quiet: bool) -> Silent:

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from continua.cli import text
 from continua.cli.failures import INTERRUPTED, explain
-from continua.cli.progress import Silent, display
+from continua.cli.progress import Silent, display, throughput
 from continua.errors import SceneError
 
 if TYPE_CHECKING:
@@ -173,10 +173,9 @@ def finished(loaded: LoadedScene, simulation: Simulation, progress: Silent, opti
     elif not options.quiet:
         last, folder = progress.last, shlex.quote(str(options.output))
         if last is not None:
-            speed = f"{text.rate(last.particle_steps_per_second)} particle-steps/s"
             print(
                 f"done: frame {last.frame}, step {text.count(simulation.steps)}, "
-                f"in {text.duration(last.seconds)} ({speed})"
+                f"in {text.duration(last.seconds)} ({throughput(last)})"
             )
         print(f"  look at it: continua render {folder}\n  details:    continua info {folder}")
 
@@ -199,10 +198,12 @@ def print_json(
         "time": simulation.time,
         "steps": steps,
         "particles": simulation.particles,
+        "vertices": sum(map(len, simulation.meshes)),
         "mean_dt": simulation.time / steps if steps else None,
         "seconds": last.seconds if last else 0.0,
         "steps_per_second": last.steps_per_second if last else None,
         "particle_steps_per_second": last.particle_steps_per_second if last else None,
+        "vertex_steps_per_second": last.vertex_steps_per_second if last else None,
         "diagnostics": finite(simulation.diagnostics()) if status != "failed" else {},
         **extra,
     }

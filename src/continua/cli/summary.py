@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,9 +28,9 @@ def describe(loaded: LoadedScene, simulation: Simulation, frames: int, output: P
         [
             body.name,
             body.material,
-            text.plural(body.particles, "particle"),
+            text.contents([asdict(body)]),
             text.quantity(body.mass, mass_unit(summary.dimension)),
-            f"waves at {text.quantity(body.wave_speed, 'm/s')}",
+            f"waves at {text.quantity(body.wave_speed, 'm/s')}" if body.wave_speed else "",
         ]
         for body in summary.bodies
     ]
@@ -39,16 +40,19 @@ def describe(loaded: LoadedScene, simulation: Simulation, frames: int, output: P
         lines += [("", row) for row in table[1:]]
     if len(bodies) > 1:
         total = text.quantity(summary.mass, mass_unit(summary.dimension))
-        lines.append(("together", f"{text.plural(summary.particles, 'particle')}, {total}"))
+        lines.append(("together", f"{text.contents(map(asdict, summary.bodies))}, {total}"))
     if scene.emitter:
         lines.append(("emitters", ", ".join(emitter.name or "" for emitter in scene.emitter)))
     if scene.drain:
         lines.append(("drains", ", ".join(drain.name or "" for drain in scene.drain)))
-    steps = max(1, round(time / summary.expected_dt)) if summary.expected_dt > 0 else 0
+    dt, bound, frame = summary.expected_dt, summary.dt_bound, 1 / scene.run.fps
+    if bound == "frame" or dt > frame:
+        dt, bound = frame, "frame"
+    steps = max(1, round(time / dt)) if dt > 0 else 0
     lines += [
         (
             "time step",
-            f"about {text.quantity(summary.expected_dt, 's')}, limited by: {text.bound(summary.dt_bound)}",
+            f"about {text.quantity(dt, 's')}, limited by: {text.bound(bound)}",
         ),
         (
             "run",

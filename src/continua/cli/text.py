@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
@@ -62,8 +65,25 @@ def bound(name: str) -> str:
     return words.get(kind, name)
 
 
+def contents(bodies: Iterable[Mapping[str, Any]]) -> str:
+    """What bodies with the entries particles, cells and cell consist of: `27 vertices, 48 tetrahedra`."""
+    counts: dict[str, int] = {}
+    for body in bodies:
+        mesh = body.get("cells")
+        points = "vertex" if mesh else "particle"
+        counts[points] = counts.get(points, 0) + body["particles"]
+        if mesh:
+            counts[body["cell"]] = counts.get(body["cell"], 0) + mesh
+    return ", ".join(plural(number, word) for word, number in counts.items())
+
+
+IRREGULAR = {"vertex": "vertices", "tetrahedron": "tetrahedra"}
+
+
 def plural(number: int, word: str) -> str:
     """`1 frame`, `2 frames`."""
+    if number != 1 and word in IRREGULAR:
+        return f"{count(number)} {IRREGULAR[word]}"
     ending = "" if number == 1 else "ies" if word.endswith("y") else "s"
     stem = word[:-1] if number != 1 and word.endswith("y") else word
     return f"{count(number)} {stem}{ending}"

@@ -1,5 +1,6 @@
 """Rigid obstacles: a shape, a motion and a contact rule. The signed distance is negative inside."""
 
+from abc import ABC, abstractmethod
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -27,7 +28,7 @@ FAR = 1e30  # half size of 2D boxes in the third direction
 
 @raises(SetupError)
 @dataclass(config=CONFIG)
-class Collider:
+class Collider(ABC):
     """What all colliders share; keyword arguments.
 
     - mode: `separate` (material may leave), `slip` (it may only slide), `sticky` (it moves with the collider);
@@ -50,9 +51,9 @@ class Collider:
     kind: ClassVar[str] = ""
 
     @property
+    @abstractmethod
     def dimension(self) -> int:
         """2 or 3."""
-        raise NotImplementedError
 
     @property
     def bounded(self) -> bool:
@@ -63,9 +64,9 @@ class Collider:
         """Width of the solid where it is thinnest [m]; infinite for planes and containers."""
         return float("inf")
 
+    @abstractmethod
     def shape_row(self) -> list[float]:
         """The numbers that describe the shape to the core."""
-        raise NotImplementedError
 
     @property
     def samples(self) -> tuple[Array, Array, float] | None:

@@ -85,8 +85,10 @@ class LevelSetPenalty:
         ]
 
         def derivative(a: int, b: int, c: int) -> Array:
-            w = [weights[k, :, :, axis] for axis, k in enumerate((a, b, c))]
-            return np.einsum("nijk,in,jn,kn->n", block, *w, optimize=True)
+            total = block
+            for axis, k in enumerate((a, b, c)):
+                total = np.einsum("ni...,in->n...", total, weights[k, :, :, axis])
+            return total
 
         distance = np.linalg.norm(beyond, axis=1)
         phi = derivative(0, 0, 0) + distance

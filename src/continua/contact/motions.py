@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from pydantic import BeforeValidator, Field, PlainSerializer
+from pydantic import BeforeValidator, Field, InstanceOf, PlainSerializer
 from pydantic.dataclasses import dataclass
 from pydantic.json_schema import SkipJsonSchema
 from scipy.interpolate import PchipInterpolator
@@ -268,7 +268,9 @@ _function_name = PlainSerializer(
     lambda f: f"<python function {getattr(f, '__name__', '')}>", when_used="json"
 )
 MotionLike = (
-    AnyMotion | SkipJsonSchema[FunctionMotion] | SkipJsonSchema[Annotated[MotionFunction, _function_name]]
+    AnyMotion
+    | SkipJsonSchema[InstanceOf[FunctionMotion]]
+    | SkipJsonSchema[Annotated[MotionFunction, _function_name]]
 )
 
 

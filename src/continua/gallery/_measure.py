@@ -36,6 +36,13 @@ def momentum_gap(sim: Simulation, start: dict[str, float]) -> float:
     return float(np.abs(gained - weight - given.sum(axis=0)).max() / scale)
 
 
+def kept(sim: Simulation, double: float, single: float = 1e-3) -> float:
+    """How well a simulation should keep momentum, by its precision; implicit solves keep it up to their tolerance."""
+    if sim.precision == "single":
+        return single
+    return max(double, 1e-4) if sim.scheme.implicit else double
+
+
 def centre_line(stream: Body, count: int) -> Array:
     """Mean positions (count, d) [m] of equal shares of an emitted stream, in the order in which they came out."""
     order = np.argsort(stream.ids, kind="stable")

@@ -13,6 +13,10 @@ What to look at: a dome remains in the middle, with a ring of loose snow around 
 `--set body.material.hardening=0` (a flat cake), `--set body.material.stretch=0.02` (wet snow, nothing breaks) or
 `--set render.color_by=Jp` (what was compacted and what was torn).
 
+Or try `--set integrator=optimization`: 9.6 ms per step instead of 0.34 in the small version, 28 times as long, but
+nothing scatters. Backward Euler silences what rings, and what scatters is what rings: 29 % of the small ball with
+explicit steps, 18 % with the minimiser at `cfl=0.02`, nothing at 0.6.
+
 98 000 particles, 19 000 steps; on two cores about 5 minutes.
 """
 
@@ -20,6 +24,7 @@ import numpy as np
 
 from continua import Simulation
 from continua.contact import colliders
+from continua.gallery._measure import kept
 from continua.geometry import shapes
 from continua.materials import Snow
 from continua.scene import (
@@ -57,7 +62,7 @@ scene = Scene(
 
 
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
-    """The ball is lower and has scattered, nothing is below the ground, and the impulses balance."""
+    """The ball is lower and has scattered (if steps are explicit), nothing is below the ground, impulses balance."""
     ball, ground = sim.bodies[0], sim.colliders[0]
     now = sim.diagnostics()
     height = float(np.percentile(ball.x[:, 1], 99) / (2 * RADIUS))
@@ -67,7 +72,7 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     weight = now["mass"] * sim.gravity * sim.time
     error = float(np.abs(gained - weight - sim.impulses.sum(axis=0)).max() / np.abs(weight).max())
     assert 0.4 < height < 0.9, f"the heap is {height:.2f} ball diameters high"
-    assert scattered > 0.02, f"only {scattered:.1%} of the snow has left the heap"
+    assert scattered > 0.02 or sim.scheme.implicit, f"only {scattered:.1%} of the snow has left the heap"
     assert depth < 0.5 + 1e-6, f"snow is {depth:.2f} cells below the ground"
-    assert error < (1e-9 if sim.precision == "double" else 1e-3), f"momentum balance is off by {error:.1e}"
+    assert error < kept(sim, 1e-9), f"momentum balance is off by {error:.1e}"
     return {"height": height, "scattered": scattered, "depth_cells": depth, "momentum_error": error}

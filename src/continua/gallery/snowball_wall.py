@@ -8,6 +8,9 @@ how much pull the snow can bear: nothing with `--set body.material.stretch=0.006
 depends on the grid, on which material tears over two to three cells: with a smaller dx more falls.
 What momentum the ball lost, the wall and the ground received; the check adds it up.
 
+Try `--set integrator=optimization`: 25 ms per step instead of 0.21 in the small version, 120 times as long; the lump
+stays where it is.
+
 34 000 particles, 12 000 steps; on two cores about 2 minutes.
 """
 
@@ -15,6 +18,7 @@ import numpy as np
 
 from continua import Simulation
 from continua.contact import colliders
+from continua.gallery._measure import kept
 from continua.geometry import shapes
 from continua.materials import Snow
 from continua.scene import (
@@ -71,5 +75,5 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     assert distance.min() > -0.5 * sim.dx - 1e-6, (
         f"snow is {-distance.min() / sim.dx:.2f} cells deep in the wall"
     )
-    assert error < (1e-9 if sim.precision == "double" else 1e-3), f"momentum balance is off by {error:.1e}"
+    assert error < kept(sim, 1e-9), f"momentum balance is off by {error:.1e}"
     return {"layer_speed": layer, "stuck": stuck, "momentum_error": error}

@@ -7,10 +7,14 @@ and APIC carries the spin. Energy is not kept; compacting and tearing snow uses 
 What to look at: colours tell the balls apart. The parts that hit each other are pressed into one hard lump, the
 parts that miss shear off and fly on.
 
+Try `--set integrator=optimization`: 6.9 ms per step instead of 0.17 in the small version, 40 times as long. Backward
+Euler does not keep angular momentum but changes it with dt: by 2.2, 1.4 and 0.8 % at `cfl` 0.6, 0.3 and 0.15.
+
 119 000 particles, 4 600 steps; on two cores about 3 minutes.
 """
 
 from continua import Simulation
+from continua.gallery._measure import kept
 from continua.geometry import shapes
 from continua.materials import Snow
 from continua.scene import (
@@ -58,8 +62,9 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     momentum = max(abs(now[f"momentum_{a}"] - start[f"momentum_{a}"]) for a in "xyz") / one_ball
     angular = max(abs(now[f"angular_{a}"] - start[f"angular_{a}"]) for a in "xyz") / abs(start["angular_z"])
     loss = 1 - now["total"] / start["total"]
-    double = sim.precision == "double"
-    assert momentum < (1e-11 if double else 1e-3), f"momentum changed by {momentum:.1e}"
-    assert angular < (1e-9 if double else 1e-3), f"angular momentum changed by {angular:.1e}"
+    assert momentum < kept(sim, 1e-11), f"momentum changed by {momentum:.1e}"
+    assert angular < (0.05 if sim.scheme.implicit else kept(sim, 1e-9)), (
+        f"angular momentum changed by {angular:.1e}"
+    )
     assert loss > 0.1, f"only {loss:.1%} of the energy was lost"
     return {"momentum_change": momentum, "angular_change": angular, "energy_lost": loss}

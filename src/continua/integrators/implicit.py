@@ -4,115 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from continua import _core
-from continua.bodies.points import Body, Parameters
+from continua.bodies.points import Body
+from continua.bodies.vertices import Vertices
 from continua.errors import SetupError
 from continua.integrators.grid_contact import NodeContact
+from continua.integrators.grid_energy import GridEnergy
 from continua.integrators.schemes import Optimization, SemiImplicit
 from continua.integrators.stepper import ObstacleTable, StepResult
 from continua.integrators.symplectic import SymplecticEuler
-from continua.materials.fluid import OldroydB
 from continua.optimize import Options, Stopping, minimise
-from continua.optimize.krylov import SOLVERS, dot, norm
+from continua.optimize.krylov import SOLVERS, norm
 
 Array = NDArray[np.float64]
 WORK = ("newton_iterations", "krylov_iterations", "line_search_evaluations")
 CONTACT_ROUNDS = 5  # most solves of a semi-implicit step, each with other nodes held by obstacles
+FAR = 1e300  # nodes with hardly any mass take steps of any length without doing anything; the energy decides
 NOISE = 50  # relative error of the energy of a step, in units of the rounding error of particle data
-KERNELS: Any = _core  # argument lists are put together below
-
-
-class GridEnergy:
-    """E(v) = sum 1/2 m |v - v_n - dt g|^2 + Phi(x + dt v) over node velocities v (N, 3) (J15 A.6.1); an `Objective`.
-
-    Only the elastic energy is asked of the core; nodes without mass have zero derivatives and must be held.
-    """
-
-    def __init__(
-        self,
-        grid: ImplicitGrid,
-        bodies: Sequence[Body],
-        mass: Array,
-        target: Array,
-        dt: float,
-        positive: bool,
-    ) -> None:
-        self._grid, self._bodies = grid, bodies
-        self.mass, self._target = mass[:, None], target
-        self._dt, self._positive = dt, positive
-        self._parameters = [_parameters(body, dt) for body in bodies]
-        self._tangents = [grid.tangents(number, body) for number, body in enumerate(bodies)]
-        stiffness = grid.sum_tiles(
-            bodies,
-            lambda k, body, tiles: KERNELS.implicit_diagonal(*self._of(k, body), *self._rule(), dt, tiles),
-        )
-        eps = float(np.finfo(bodies[0].arrays.x.dtype).eps)
-        self.rounding = eps * norm(stiffness) * grid.lattice.dx / dt  # of the gradient [N s]
-        diagonal = np.where(mass[:, None] > 0, self.mass + stiffness, 1.0)
-        self._inverse = 1.0 / diagonal
-
-    def _of(self, k: int, body: Body) -> tuple[Any, ...]:
-        grid = self._grid
-        return body.arrays, self._parameters[k], body.material.model, grid.lattice, grid.order(k)
-
-    def _rule(self) -> tuple[int, int]:
-        return self._grid.dimension, self._grid.degree
-
-    def value(self, x: Array) -> float:
-        away = x - self._target
-        v = self._grid.as_nodes(x, "trial")
-        elastic = sum(
-            KERNELS.implicit_energy(*self._of(k, body), self._grid.grid.reach[k], v, *self._rule(), self._dt)
-            for k, body in enumerate(self._bodies)
-        )
-        return 0.5 * dot(self.mass * away, away) + elastic
-
-    def gradient(self, x: Array) -> Array:
-        v = self._grid.as_nodes(x, "trial")
-        return self.mass * (x - self._target) + self._grid.sum_tiles(
-            self._bodies,
-            lambda k, body, tiles: KERNELS.implicit_forces(
-                *self._of(k, body), self._grid.grid.reach[k], v, *self._rule(), self._dt, tiles
-            ),
-        )
-
-    def prepare(self, x: Array) -> None:
-        v = self._grid.as_nodes(x, "trial")
-        for k, body in enumerate(self._bodies):
-            KERNELS.implicit_prepare(
-                *self._of(k, body),
-                self._grid.grid.reach[k],
-                v,
-                *self._rule(),
-                self._dt,
-                self._positive,
-                self._tangents[k],
-            )
-
-    def product(self, dx: Array, elastic: float = 1.0) -> Array:
-        """Hessian times dx; `elastic` is the part of the stiffness that counts."""
-        u = self._grid.as_nodes(dx, "direction")
-        return self.mass * dx + elastic * self._grid.sum_tiles(
-            self._bodies,
-            lambda k, body, tiles: KERNELS.implicit_product(
-                body.arrays,
-                self._grid.lattice,
-                self._grid.order(k),
-                self._grid.grid.reach[k],
-                u,
-                *self._rule(),
-                self._tangents[k],
-                tiles,
-            ),
-        )
-
-    def precondition(self, r: Array) -> Array:
-        return self._inverse * r
 
 
 @dataclass
@@ -159,6 +72,8 @@ class ImplicitGrid(SymplecticEuler):
             if self.settings.positions == "explicit":
                 return
             for number, body in enumerate(bodies):
+                if isinstance(body, Vertices):
+                    continue  # their energy was that of the explicit positions
                 _core.implicit_positions(
                     body.arrays,
                     body.next_arrays,
@@ -177,11 +92,6 @@ class ImplicitGrid(SymplecticEuler):
         """Sorted particles of a body."""
         return self._orders[number]
 
-    def tangents(self, number: int, body: Body) -> NDArray:
-        """Room for the second derivatives of every particle."""
-        rows = _core.tangent_rows(body.material.model, self.dimension)
-        return self.workspace.get(f"tangents {number}", (rows, body.arrays.capacity), body.arrays.x.dtype)
-
     def as_nodes(self, x: Array, name: str) -> NDArray:
         """A field (N, 3) in the layout and precision of the grid."""
         nodes = self.workspace.get(name, self.grid.node_shape(), self._dtype)
@@ -189,16 +99,29 @@ class ImplicitGrid(SymplecticEuler):
         nodes.reshape(-1, 4)[:, 3] = 0
         return nodes
 
-    def sum_tiles(self, bodies: Sequence[Body], fill: Callable[[int, Body, NDArray], None]) -> Array:
-        """Node sums (N, 3) of what fill(number, body, tiles) writes for every body."""
+    def sum_tiles(self, fill: Callable[[int, NDArray], None]) -> Array:
+        """Node sums (N, 3) of what fill(number, tiles) writes for every body."""
         nodes = self.workspace.get("sums", self.grid.node_shape(), self._dtype)
-        for number, body in enumerate(bodies):
-            tiles = self.workspace.get("tiles", self.grid.tile_shape(self._orders[number]), self._dtype)
-            fill(number, body, tiles)
-            _core.collect_tiles(
-                tiles, self.grid.sources[number], self.dimension, self.degree, number > 0, nodes
-            )
+        for number, order in enumerate(self._orders):
+            tiles = self.workspace.get("tiles", self.grid.tile_shape(order), self._dtype)
+            fill(number, tiles)
+            self._collect(number, tiles, nodes, add=number > 0)
         return nodes.reshape(-1, 4)[:, :3].astype(np.float64)
+
+    def to_vertices(self, number: int, body: Vertices, nodes: NDArray) -> Array:
+        """A node field at the vertices of a mesh, (N, d)."""
+        values = self.workspace.get(f"values {number}", body.arrays.x.shape, self._dtype)
+        _core.gather_values(
+            body.arrays,
+            self.lattice,
+            self._orders[number],
+            self.grid.reach[number],
+            nodes,
+            self.dimension,
+            self.degree,
+            values,
+        )
+        return body.to_vertices(values)
 
     # ---- the solve -------------------------------------------------------------------------------------------
 
@@ -293,6 +216,7 @@ class ImplicitGrid(SymplecticEuler):
             krylov=settings.krylov,
             max_iterations=settings.max_iterations,
             noise=NOISE * float(np.finfo(self._dtype).eps),
+            max_step=FAR,
         )
         v, report = minimise(energy, [np.zeros_like(target), target, explicit], options, contact)
         self._count(
@@ -310,14 +234,6 @@ class ImplicitGrid(SymplecticEuler):
         for name in WORK:
             self.report[name] = work.get(name, 0.0)
             self.report[f"total_{name}"] += self.report[name]
-
-
-def _parameters(body: Body, dt: float) -> Parameters:
-    """Material parameters for a step of dt [s]: relaxing materials count what they lose during it."""
-    if isinstance(body.material, OldroydB):
-        values = body.material.parameters_over(dt).ravel().astype(body.parameters.values.dtype)
-        return Parameters(values, body.parameters.rows)
-    return body.parameters
 
 
 def _per_row(impulse: Array, owner: NDArray[np.intp], rows: int) -> Array:

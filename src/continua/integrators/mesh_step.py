@@ -15,8 +15,10 @@ from continua.contact.colliders import Collider
 from continua.contact.mesh_contact import SLIP, STICKY, TOUCHING, MeshContact, Surface, rub
 from continua.contact.mesh_penalty import LevelSetPenalty
 from continua.errors import InstabilityError
+from continua.integrators.implicit import WORK
+from continua.integrators.mesh_collisions import collision_of, penalty_stiffness, rub_bodies
 from continua.integrators.schemes import Optimization
-from continua.mesh import Rayleigh
+from continua.mesh import Rayleigh, SelfCollision
 from continua.optimize import Gravity, ImplicitStep, Motion, Options, Report, StepEnergy, Term, minimise
 from continua.optimize.krylov import norm
 
@@ -26,7 +28,6 @@ SAME_STEP = 1e-9  # relative difference of steps that BDF2 takes for equal
 NEARLY = 1e3  # times the tolerance: a step that stops there without converging is reported but good enough
 ROUNDING = 100 * float(np.finfo(np.float64).eps)
 RESCUE = 4  # times as many iterations with positive elements, if the first ones did not suffice
-PENALTY = 10.0  # default stiffness of sampled colliders over that of the bodies
 
 
 @dataclass
@@ -82,8 +83,10 @@ class MeshStepper:
     """Advances mesh bodies among colliders."""
 
     settings: Optimization
-    report: dict[str, float] = field(default_factory=dict)  # columns of the diagnostics, of the last step
+    report: dict[str, float] = field(default_factory=dict)  # columns of the diagnostics
     seconds: float = 0.0  # spent so far
+    collision: SelfCollision | None = None  # energy of bodies that meet, over the points of all
+    _meeting: tuple[MeshBody, ...] = ()  # the bodies it is for
 
     def advance(
         self,
@@ -96,7 +99,9 @@ class MeshStepper:
     ) -> MeshResult:
         """One step from t to t + dt [s], not yet accepted."""
         begin = time.perf_counter()
-        problem = _Problem(bodies, colliders, forces, dt, t, gravity, self.settings)
+        if self._meeting != tuple(bodies):
+            self.collision, self._meeting = collision_of(bodies, self.settings), tuple(bodies)
+        problem = _Problem(bodies, colliders, forces, dt, t, gravity, self.settings, self.collision)
         x, report = problem.solve()
         result = problem.result(x, report)
         result.seconds = time.perf_counter() - begin
@@ -104,14 +109,14 @@ class MeshStepper:
         return result
 
     def _keep(self, result: MeshResult) -> None:
+        """Count the work of the step, and of all so far."""
         report = result.report
         self.seconds += result.seconds
-        self.report = {
-            "newton_iterations": report.iterations,
-            "krylov_iterations": report.krylov_iterations,
-            "line_search_evaluations": report.line_search_evaluations,
-            "unconverged": float(not report.converged),
-        }
+        work = (report.iterations, report.krylov_iterations, report.line_search_evaluations)
+        for name, count in zip(WORK, work):
+            self.report[name] = count
+            self.report[f"total_{name}"] = self.report.get(f"total_{name}", 0.0) + count
+        self.report["unconverged"] = float(not report.converged)
 
 
 class _Problem:
@@ -126,8 +131,9 @@ class _Problem:
         t: float,
         gravity: NDArray[np.float64],
         settings: Optimization,
+        collision: SelfCollision | None,
     ) -> None:
-        self.bodies, self.colliders = bodies, colliders
+        self.bodies, self.colliders, self.collision = bodies, colliders, collision
         self.dt, self.t, self.settings = dt, t, settings
         ends = np.cumsum([len(body) for body in bodies])
         self.rows = [slice(end - len(body), end) for body, end in zip(bodies, ends)]
@@ -141,13 +147,14 @@ class _Problem:
         self.step = self._implicit_step(acceleration)
         self.starts = self.step.starts(acceleration)
         self.elastic = self._body_terms()
-        self.energy = StepEnergy(self.step, self.mass, [self.elastic, self.gravity, *self.penalties])
+        terms: list[Term] = [self.elastic, self.gravity, *self.penalties]
+        self.energy = StepEnergy(self.step, self.mass, terms, costly=[collision] if collision else [])
         self.options = self._options(float(np.linalg.norm(gravity)) or EARTH)
 
     # ---- setting up ------------------------------------------------------------------------------------------
 
     def _acceleration(self, external: Array) -> Array:
-        """Of every point at the beginning of the step, drag not included (N, d) [m/s^2]."""
+        """Of every point at the beginning of the step, without drag and contact (N, d) [m/s^2]."""
         forces = []
         for body in self.bodies:
             force = body.forces()
@@ -209,10 +216,7 @@ class _Problem:
         return contact, [LevelSetPenalty(s, ~fixed, stiffness) for s in surfaces if s.sampled]
 
     def _penalty_stiffness(self) -> float:
-        """So that points sink into sampled colliders by a small part of an edge where the bodies are much deformed."""
-        if self.settings.penalty is not None:
-            return self.settings.penalty
-        return PENALTY * max(body.stiffness / body.edge_length for body in self.bodies)
+        return self.settings.penalty or penalty_stiffness(self.bodies)
 
     def _options(self, acceleration: float) -> Options:
         """A step is done when forces are small against the weight; Krylov solves become exact when they are small
@@ -234,6 +238,8 @@ class _Problem:
         x, report = self._minimum(self.starts, self.options)
         if not report.converged and not self.settings.positive:
             x, report = self._rescued(x, report)
+        if not report.converged and self.collision is not None and self.collision.own_body:
+            x, report = self._with_held_pairs(x, report)
         if not report.converged and not report.history[-1][0] < self._good_enough(x):
             raise self._failure(x, report)
         return x, report
@@ -258,9 +264,17 @@ class _Problem:
             body.energy.positive = True
         more = replace(self.options, max_iterations=RESCUE * self.options.max_iterations)
         x, second = self._minimum([x], more)
-        counts = ("iterations", "krylov_iterations", "line_search_evaluations", "negative_curvature_count")
-        both = {name: getattr(first, name) + getattr(second, name) for name in counts}
-        return x, replace(second, history=first.history + second.history[1:], **both)
+        return x, _together(first, second)
+
+    def _with_held_pairs(self, x: Array, first: Report) -> tuple[Array, Report]:
+        """Go on from x where the energy of bodies in themselves jumps: without looking for collisions anew.
+
+        It is not the minimum that was asked for, so that the step still counts as not converged.
+        """
+        assert self.collision is not None
+        with self.collision.holding(x):
+            x, second = self._minimum([x], self.options)
+        return x, replace(_together(first, second), status=first.status)
 
     def _failure(self, x: Array, report: Report) -> InstabilityError:
         gradient = self.contact.reduce_gradient(self.energy.gradient(x))
@@ -270,7 +284,7 @@ class _Problem:
             f'the step of mesh body "{body.name}" ({body.label}) from t = {self.t:.6g} s did not converge: it ended as '
             f'"{report.status}" after {report.iterations} iterations, with forces of {size:.3g} N in place of '
             f"{self.options.tolerance:.3g} N; use a smaller dt, or more max_iterations or a larger tolerance of the "
-            "integrator, or look whether scripted vertices or colliders crush the body"
+            "integrator, or look whether scripted vertices, colliders or other bodies crush the body"
         )
 
     def result(self, x: Array, report: Report) -> MeshResult:
@@ -279,16 +293,34 @@ class _Problem:
         v[self.fixed] = (x - self.now.x)[self.fixed] / self.dt
         impulses = np.zeros((len(self.colliders), 3))
         d = x.shape[1]
-        # A force at the end of a trapezoid step acts for half of it, and is not counted in the next one.
+        # A contact force at the end of a trapezoid step acts for half of it, and is not counted in the next one.
         during = self.dt if self.lasting else 1 / self.step.rate
         gradient = self.energy.gradient(x)
         self.contact.register_active(x, gradient)
+        rubbed = self._rub_bodies(v, x, during)
         reactions = self.contact.reactions(gradient)
         reactions += [(p.surface, *p.reaction(x)) for p in self.penalties]
         for surface, some, force in reactions:
             given = during * force + rub(v, x, self.mass, surface, some, during * force)
             impulses[surface.owner, :d] += given.sum(axis=0)
         for number, some in self.stuck:
-            impulses[number, :d] += during * gradient[some].sum(axis=0)
+            impulses[number, :d] += (during * gradient[some] - rubbed[some]).sum(axis=0)
         moved = [Motion(x[rows].copy(), v[rows].copy()) for rows in self.rows]
         return MeshResult(moved, impulses, report, 0.0)
+
+    def _rub_bodies(self, v: Array, x: Array, during: float) -> Array:
+        """Friction between bodies that press for a time [s] changes v (N, d) [m/s]: its impulses (N, d) [N s].
+
+        Colliders rub after it, so that points between a body and a collider obey the collider.
+        """
+        if self.collision is None or self.settings.friction == 0:
+            return np.zeros_like(v)
+        mass = np.where(self.fixed, np.inf, self.mass)
+        return rub_bodies(v, x, mass, self.collision, self.settings.friction, during)
+
+
+def _together(first: Report, second: Report) -> Report:
+    """The report of a minimisation in two parts."""
+    counts = ("iterations", "krylov_iterations", "line_search_evaluations", "negative_curvature_count")
+    both = {name: getattr(first, name) + getattr(second, name) for name in counts}
+    return replace(second, history=first.history + second.history[1:], **both)

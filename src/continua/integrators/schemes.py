@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 from pydantic.dataclasses import dataclass
 
-from continua._model import CONFIG, Positive
+from continua._model import CONFIG, NonNegative, Positive
 from continua._validation import raises
 from continua.errors import SetupError
 from continua.optimize import Scheme
@@ -93,6 +93,15 @@ class Optimization(Integrator):
         default=None,
         description="stiffness of sampled colliders towards mesh bodies [N/m^2]; left out: 10 times that of the bodies",
     )
+    collisions: Literal["none", "bodies", "all"] = Field(
+        default="bodies",
+        description="which solid mesh bodies push each other apart: none, different ones, or each also itself",
+    )
+    collision_stiffness: Positive | None = Field(
+        default=None,
+        description="of these collisions [N/m^2], energy over depth^3; left out: 10 times that of the bodies",
+    )
+    friction: NonNegative = Field(default=0.0, description="Coulomb coefficient between mesh bodies")
     type: Literal["optimization"] = Field(default="optimization", kw_only=True, repr=False)
 
     @property

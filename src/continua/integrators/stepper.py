@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -86,7 +87,7 @@ class ObstacleTable:
 
 
 @dataclass
-class Stepper:
+class Stepper(ABC):
     """A pipeline that advances bodies by one step: sort, particles to grid, the grid's own step, grid to particles."""
 
     lattice: Lattice
@@ -137,6 +138,7 @@ class Stepper:
             self.grid.cover(self._orders)
         return None
 
+    @abstractmethod
     def advance(
         self,
         bodies: Sequence[Body],
@@ -146,7 +148,6 @@ class Stepper:
         gravity: NDArray[np.float64],
     ) -> StepResult:
         """One step from t to t + dt, written to the bodies' other arrays."""
-        raise NotImplementedError
 
     def _push_out(
         self, bodies: Sequence[Body], table: ObstacleTable, depth: float, dt: float, result: StepResult

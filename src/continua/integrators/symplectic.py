@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from continua import _core
 from continua.bodies.points import Body
+from continua.bodies.vertices import Vertices
 from continua.integrators.stepper import BadParticle, Obstacle, ObstacleTable, Stepper, StepResult
 from continua.materials.base import from_components, upper_triangle
 from continua.materials.python import PythonMaterial
@@ -87,27 +88,57 @@ class SymplecticEuler(Stepper):
     ) -> NDArray:
         dtype = bodies[0].arrays.x.dtype
         nodes = self.workspace.get(name, self.grid.node_shape(), dtype)
+        add = False
         for number, (body, order) in enumerate(zip(bodies, self._orders, strict=True)):
             tiles = self.workspace.get("tiles", self.grid.tile_shape(order), dtype)
-            _core.scatter(
-                particles=body.arrays,
-                parameters=body.parameters,
-                material=body.material.model,
-                lattice=self.lattice,
-                order=order,
-                plan=self.plan,
-                dimension=self.dimension,
-                degree=self.degree,
-                gradient=not self.mls,
-                dt=dt,
-                momentum=momentum,
-                stress=stress,
-                tiles=tiles,
-            )
-            _core.collect_tiles(
-                tiles, self.grid.sources[number], self.dimension, self.degree, number > 0, nodes
-            )
+            meshed = isinstance(body, Vertices)
+            if momentum or not meshed:
+                _core.scatter(
+                    particles=body.arrays,
+                    parameters=body.parameters,
+                    material=body.material.model,
+                    lattice=self.lattice,
+                    order=order,
+                    plan=self.plan,
+                    dimension=self.dimension,
+                    degree=self.degree,
+                    gradient=not self.mls,
+                    dt=dt,
+                    momentum=momentum,
+                    stress=stress and not meshed,
+                    tiles=tiles,
+                )
+                self._collect(number, tiles, nodes, add=add)
+                add = True
+            if stress and isinstance(body, Vertices):
+                self.scatter_values(number, body, dt * body.forces(), tiles)
+                self._collect(number, tiles, nodes, add=add)
+                add = True
         return nodes
+
+    def scatter_values(
+        self,
+        number: int,
+        body: Vertices,
+        values: NDArray[np.float64],
+        tiles: NDArray,
+        *,
+        squared: bool = False,
+    ) -> None:
+        """Sums of vectors (N, d) of the vertices of a mesh with the weights of the nodes, or their squares."""
+        _core.scatter_values(
+            body.arrays,
+            self.lattice,
+            self._orders[number],
+            body.to_rows(values),
+            self.dimension,
+            self.degree,
+            squared,
+            tiles,
+        )
+
+    def _collect(self, number: int, tiles: NDArray, nodes: NDArray, *, add: bool) -> None:
+        _core.collect_tiles(tiles, self.grid.sources[number], self.dimension, self.degree, add, nodes)
 
     # ---- on the grid -----------------------------------------------------------------------------------------
 
@@ -163,6 +194,8 @@ class SymplecticEuler(Stepper):
         if isinstance(body.material, PythonMaterial):
             wave = body.material.wave_speed()
             self._python_flow(body, body.material)
+        if isinstance(body, Vertices):
+            wave = body.max_wave_speed
         result.speeds.append((report["max_speed"], wave, report["max_viscosity"]))
 
     def _python_flow(self, body: Body, material: PythonMaterial) -> None:

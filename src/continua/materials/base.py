@@ -5,6 +5,7 @@ Arrays of matrices are (N, d, d) here; the core wants them component-major, (d*d
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -42,7 +43,7 @@ def upper_triangle(tau: Array) -> Array:
     return np.ascontiguousarray(tau[:, rows, columns].T)
 
 
-class Material:
+class Material(ABC):
     """Base of all materials. `density` [kg/m^3] is the mass per unit of undeformed volume."""
 
     model: ClassVar[str] = ""  # name of the model in the core; empty for materials written in Python
@@ -54,9 +55,9 @@ class Material:
         """Name shown to users."""
         return str(getattr(self, "type", type(self).__name__))
 
+    @abstractmethod
     def modulus(self) -> float:
         """P-wave modulus lam + 2 mu [Pa] of the undeformed material."""
-        raise NotImplementedError(f"{type(self).__name__} must define modulus()")
 
     def wave_speed(self) -> float:
         """Speed of pressure waves in the undeformed material [m/s]."""
@@ -87,9 +88,9 @@ class NativeMaterial(Material):
     the core's parameters of every point, left out: those of this material.
     """
 
+    @abstractmethod
     def parameters(self) -> dict[str, float]:
         """Parameter values by the names the core uses."""
-        raise NotImplementedError
 
     def parameter_values(self) -> Array:
         """Parameter values (n,) in the order of the core's model."""

@@ -1,8 +1,18 @@
-"""Energies of meshes for the minimiser: finite elements, springs and damping."""
+"""Energies of meshes for the minimiser: finite elements, springs, damping and collisions."""
 
-from continua.mesh.damping import Rayleigh
+from continua.mesh.collision import CollisionPairs, SelfCollision
+from continua.mesh.damping import Drag, Rayleigh
 from continua.mesh.elements import Elements
 from continua.mesh.energy import BlockHessian, NativeEnergy
 from continua.mesh.springs import Springs
 
-__all__ = ["BlockHessian", "Elements", "NativeEnergy", "Rayleigh", "Springs"]
+__all__ = [
+    "BlockHessian",
+    "CollisionPairs",
+    "Drag",
+    "Elements",
+    "NativeEnergy",
+    "Rayleigh",
+    "SelfCollision",
+    "Springs",
+]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -102,7 +104,7 @@ class SelfCollision:
     points (N, d) [m]: undeformed positions. cells (M, d+1): triangles or tetrahedra. surface (F, d): their boundary.
     stiffness: k [N/m^2], energy over depth^3 of every node; epsilon [m^2].
     own_body: whether bodies collide with themselves too. Bodies crumpled so much that the surface around a node turns
-    inside out make that energy jump, and the minimiser stop.
+    inside out make that energy jump, and the minimiser stop; see `holding`.
     """
 
     def __init__(
@@ -131,8 +133,10 @@ class SelfCollision:
             )
         except ValueError as error:
             raise GeometryError(f"self-collision: {error}") from None
+        self.own_body = own_body
         self._stiffness, self._epsilon = stiffness, epsilon
         self._x = rest
+        self._held: NDArray[np.int32] | None = None
         self._pairs = self._found(rest)
         self._prepared = self._pairs
 
@@ -146,6 +150,19 @@ class SelfCollision:
             self._pairs = self._found(x)
             self._x = np.array(x, dtype=np.float64)
         return self._pairs
+
+    @contextmanager
+    def holding(self, x: ArrayLike) -> Iterator[None]:
+        """Meanwhile the pairs are those of the positions x (N, d) [m], wherever the nodes go: the energy is smooth.
+
+        A node that comes out of its facet is drawn back to it, and nodes that sink in elsewhere are not felt.
+        """
+        self._held = self.pairs(x).nodes
+        try:
+            yield
+        finally:
+            self._held = None
+            self._x = np.full_like(self._x, np.nan)  # what is remembered was found otherwise
 
     def value(self, x: Array) -> float:
         """Energy [J] at the positions x (N, d) [m]."""
@@ -168,4 +185,5 @@ class SelfCollision:
         return self._prepared.diagonal()
 
     def _found(self, x: ArrayLike) -> CollisionPairs:
-        return CollisionPairs(x, self.find(x), stiffness=self._stiffness, epsilon=self._epsilon)
+        nodes = self.find(x) if self._held is None else self._held
+        return CollisionPairs(x, nodes, stiffness=self._stiffness, epsilon=self._epsilon)

@@ -55,3 +55,35 @@ class Rayleigh:
     def diagonal(self) -> Array:
         """Diagonal of the Hessian, (N, d) [N/m]."""
         return self._scale * self._stiffness.diagonal()
+
+
+class Drag:
+    """Drag towards rest: Phi = k/(2 dt) (x - x_n)^T M (x - x_n), a `continua.optimize.Term` of one step (J15 A.4.2).
+
+    For vertices that move with a grid; elsewhere drag belongs to `ImplicitStep`. mass (N,) [kg]; x (N, d) [m]:
+    positions x_n; coefficient [1/s]: k; dt [s].
+    """
+
+    def __init__(self, mass: Array, x: Array, *, coefficient: float, dt: float) -> None:
+        self._start = np.array(x)
+        self._stiffness = np.broadcast_to(coefficient / dt * mass[:, None], x.shape)
+
+    def value(self, x: Array) -> float:
+        """Energy [J] at the new positions x (N, d) [m]."""
+        dx = x - self._start
+        return 0.5 * float(np.sum(self._stiffness * dx * dx))
+
+    def gradient(self, x: Array) -> Array:
+        """Minus the drag, (N, d) [N]."""
+        return self._stiffness * (x - self._start)
+
+    def prepare(self, x: Array) -> None:
+        """Nothing to do: the Hessian is the same for all x."""
+
+    def product(self, dx: Array) -> Array:
+        """Hessian times dx (N, d) [m]: (N, d) [N]."""
+        return self._stiffness * dx
+
+    def diagonal(self) -> Array:
+        """Diagonal of the Hessian, (N, d) [N/m]."""
+        return np.array(self._stiffness)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -56,18 +57,37 @@ class Gravity:
 class StepEnergy:
     """Objective of an implicit step: inertia and drag of masses m (N,) [kg], and potential energies.
 
-    Preconditioned by its diagonal, without what is negative in that of the terms.
+    Preconditioned by its diagonal, without what is negative in that of the terms. costly: terms that are nowhere
+    negative and take long to evaluate. `value` leaves them out where the others alone exceed the value at the prepared
+    x: no line search goes there, however much is left out (J15 A.3.3).
     """
 
-    def __init__(self, step: ImplicitStep, mass: NDArray[np.float64], terms: Sequence[Term]) -> None:
+    def __init__(
+        self,
+        step: ImplicitStep,
+        mass: NDArray[np.float64],
+        terms: Sequence[Term],
+        costly: Sequence[Term] = (),
+    ) -> None:
         self._target = step.target
         self._inertia = step.factor * mass[:, None]
-        self._terms = terms
+        self._cheap, self._costly = terms, costly
+        self._terms = [*terms, *costly]
         self._diagonal = self._inertia
+        self._ceiling = math.inf
+        self._known = (
+            np.full_like(self._target, math.nan),
+            math.nan,
+        )  # where it was evaluated last, and the value
 
     def value(self, x: Array) -> float:
         away = x - self._target
-        return 0.5 * dot(self._inertia * away, away) + sum(term.value(x) for term in self._terms)
+        total = 0.5 * dot(self._inertia * away, away) + sum(term.value(x) for term in self._cheap)
+        if total > self._ceiling:
+            return total
+        total += sum(term.value(x) for term in self._costly)
+        self._known = (x.copy(), total)
+        return total
 
     def gradient(self, x: Array) -> Array:
         total = self._inertia * (x - self._target)
@@ -80,6 +100,9 @@ class StepEnergy:
         for term in self._terms:
             term.prepare(x)
             stiffness += term.diagonal()
+        if self._costly:
+            self._ceiling = math.inf
+            self._ceiling = self._known[1] if np.array_equal(x, self._known[0]) else self.value(x)
         self._diagonal = self._inertia + np.maximum(stiffness, 0.0)
 
     def product(self, dx: Array) -> Array:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
         RunSettings,
         Scene,
         SimulationSettings,
+        SolidSettings,
+        SpringSettings,
     )
     from continua.scene.schema import scene_schema
 
@@ -28,6 +30,8 @@ _HOMES = {
         "RunSettings",
         "Scene",
         "SimulationSettings",
+        "SolidSettings",
+        "SpringSettings",
     ),
     "schema": ("scene_schema",),
 }
@@ -49,6 +53,8 @@ __all__ = [
     "RunSettings",
     "Scene",
     "SimulationSettings",
+    "SolidSettings",
+    "SpringSettings",
     "load_scene",
     "open_scene",
     "scene_schema",

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
-from continua.errors import ContinuaError, OutputError
+from continua.errors import ContinuaError, OutputError, SceneError
 from continua.scene.load import LoadedScene, from_source, validate
 
 if TYPE_CHECKING:
-    from continua.scene.models import Scene
+    from continua.bodies.mesh_body import SolidBody, SpringBody
+    from continua.scene.models import Scene, SolidSettings, SpringSettings
     from continua.simulation import Simulation
 
 
@@ -36,9 +37,27 @@ def build(scene: Scene) -> Simulation:
             regions=[(region.shape, region.material) for region in body.regions],
             fields=body.fields,
         )
+    meshes: list[SolidSettings | SpringSettings] = [*scene.solid, *scene.springs]
+    for mesh in meshes:
+        try:
+            simulation.add(mesh_body(mesh))
+        except ContinuaError as error:
+            raise SceneError(f'mesh body "{mesh.name}": {error}') from None
     for part in (*scene.collider, *scene.boundary, *scene.emitter, *scene.drain):
         simulation.add(part)
     return simulation
+
+
+def mesh_body(settings: SolidSettings | SpringSettings) -> SolidBody | SpringBody:
+    """The body that a table [[solid]] or [[springs]] describes."""
+    from continua.bodies.mesh_body import SolidBody, SpringBody
+    from continua.scene.models import SolidSettings
+
+    options: dict[str, Any] = {name: getattr(settings, name) for name in type(settings).model_fields}
+    if isinstance(settings, SolidSettings):
+        options["regions"] = [(region.shape, region.material) for region in settings.regions]
+        return SolidBody(options.pop("mesh"), options.pop("material"), **options)
+    return SpringBody(options.pop("springs"), **options)
 
 
 def describe(loaded: LoadedScene) -> dict[str, Any]:

@@ -12,8 +12,11 @@ from continua._model import _vector_length
 from continua.bodies.fields import mistake
 from continua.bodies.variation import Gradient, check_range, numeric_fields, same_kind
 from continua.errors import MaterialError
+from continua.geometry.meshes import Cloth
 from continua.geometry.shapes import Shape
+from continua.integrators import Optimization
 from continua.materials import Material, NativeMaterial
+from continua.materials.base import CATALOGUE
 from continua.scene.messages import suggestion
 
 if TYPE_CHECKING:
@@ -28,8 +31,9 @@ def problem(path: Path, message: str) -> PydanticCustomError:
 
 
 def default_names(scene: Scene) -> None:
-    """Give unnamed bodies, emitters and drains the names body1, body2, ..., emitter1, ... and drain1, ..."""
-    groups: dict[str, list[Any]] = {kind: list(getattr(scene, kind)) for kind in ("body", "emitter", "drain")}
+    """Give unnamed bodies, meshes, emitters and drains names: body1, body2, ..., solid1, ..., emitter1, ..."""
+    kinds = ("body", "solid", "springs", "emitter", "drain")
+    groups: dict[str, list[Any]] = {kind: list(getattr(scene, kind)) for kind in kinds}
     taken = {item.name for items in (*groups.values(), scene.collider) for item in items if item.name}
     for kind, items in groups.items():
         for index, item in enumerate(items, start=1):
@@ -49,9 +53,12 @@ def free_name(wanted: str, taken: set[str | None]) -> str:
 
 def check_scene(scene: Scene) -> None:
     """Raise a validation error for the first rule the scene breaks."""
-    if not scene.body and not scene.emitter:
-        raise problem((), "has nothing to simulate: add at least one [[body]] or [[emitter]]")
+    if not (scene.body or scene.solid or scene.springs or scene.emitter):
+        raise problem(
+            (), "has nothing to simulate: add at least one [[body]], [[solid]], [[springs]] or [[emitter]]"
+        )
     check_names(scene)
+    check_meshes(scene)
     check_dimension(scene)
     check_axes(scene)
     check_variation(scene)
@@ -63,15 +70,50 @@ def check_scene(scene: Scene) -> None:
 
 
 def check_names(scene: Scene) -> None:
-    """No two bodies, emitters, drains, colliders or boundaries share a name."""
+    """No two bodies, meshes, emitters, drains, colliders or boundaries share a name."""
     seen: dict[str, str] = {}
-    for kind in ("body", "emitter", "drain", "collider", "boundary"):
+    for kind in ("body", "solid", "springs", "emitter", "drain", "collider", "boundary"):
         for index, item in enumerate(getattr(scene, kind)):
             name = getattr(item, "name", None)
             if name in seen:
                 raise problem((kind, index, "name"), f'repeats "{name}", which {seen[name]} has already')
             if name is not None:
                 seen[name] = f"{kind}[{index}]"
+
+
+def check_meshes(scene: Scene) -> None:
+    """Mesh bodies have a mass, a material that meshes can be made of, and an integrator that moves them."""
+    kinds: tuple[tuple[str, list[Any]], ...] = (("solid", scene.solid), ("springs", scene.springs))
+    integrator = scene.simulation.integrator
+    for kind, index, body in [(kind, i, body) for kind, bodies in kinds for i, body in enumerate(bodies)]:
+        if integrator.incompressible:
+            raise problem(
+                (kind, index),
+                'cannot move in an incompressible flow: set simulation.integrator to "optimization", "symplectic" or '
+                '"semi-implicit"',
+            )
+        if body.on_grid is False and not isinstance(integrator, Optimization):
+            raise problem(
+                (kind, index, "on_grid"),
+                'is false, but only simulation.integrator = "optimization" moves meshes on their own',
+            )
+    for index, solid in enumerate(scene.solid):
+        if wrong := unusable(solid.material):
+            raise problem(("solid", index, "material"), wrong)
+    for index, body in enumerate(scene.springs):
+        if (body.mass is None) == (body.density is None):
+            raise problem(("springs", index), "needs either mass or density, and not both")
+        if isinstance(body.springs, Cloth) and scene.dimension == 2:
+            raise problem(("springs", index, "springs"), "is a cloth, which needs a 3D scene")
+
+
+def unusable(material: Material) -> str:
+    """Why elements cannot be made of a material, or nothing."""
+    if not isinstance(material, NativeMaterial) or material.model not in CATALOGUE:
+        return f"is {material.label}, which does not work on meshes: use a built-in solid instead"
+    if material.dynamic_viscosity() > 0:
+        return f"is {material.label} with a viscosity, which meshes do not have: set it to 0 and use damping"
+    return ""
 
 
 def check_dimension(scene: Scene) -> None:
@@ -94,18 +136,20 @@ def check_axes(scene: Scene) -> None:
 
 def check_variation(scene: Scene) -> None:
     """`vary` names numbers of the material and keeps them in range; regions have the body's kind of material."""
-    for index, body in enumerate(scene.body):
+    bodies: list[tuple[Path, Any]] = [(("body", index), body) for index, body in enumerate(scene.body)]
+    bodies += [(("solid", index), solid) for index, solid in enumerate(scene.solid)]
+    for path, body in bodies:
         if (body.vary or body.regions) and not isinstance(body.material, NativeMaterial):
             raise problem(
-                ("body", index, "material"),
+                (*path, "material"),
                 "is written in Python, but vary and regions need a built-in material",
             )
         for name, values in body.vary.items():
-            check_vary(body.material, name, values, ("body", index, "vary", name), scene.dimension)
+            check_vary(body.material, name, values, (*path, "vary", name), scene.dimension)
         for number, region in enumerate(body.regions):
             if not same_kind(body.material, region.material):
                 raise problem(
-                    ("body", index, "regions", number, "material"),
+                    (*path, "regions", number, "material"),
                     f'is "{region.material.label}", but must be "{body.material.label}" like the material of the '
                     "body, with the same options; only numbers may differ",
                 )
@@ -139,23 +183,21 @@ def check_drains(scene: Scene) -> None:
     """A drain that is for one body names it."""
     for index, drain in enumerate(scene.drain):
         if drain.body is not None:
-            check_known(scene, drain.body, ("drain", index, "body"))
+            check_known(scene, drain.body, ("drain", index, "body"), "body", "emitter")
 
 
 def check_hidden(scene: Scene) -> None:
     """What is hidden in pictures is there."""
     for index, name in enumerate(scene.render.hide):
-        check_known(scene, name, ("render", "hide", index))
+        check_known(scene, name, ("render", "hide", index), "body", "solid", "springs", "emitter")
 
 
-def check_known(scene: Scene, name: str, path: Path) -> None:
-    """`name` is the name of a body or an emitter."""
-    known = [str(body.name) for body in scene.body] + [str(emitter.name) for emitter in scene.emitter]
+def check_known(scene: Scene, name: str, path: Path, *kinds: str) -> None:
+    """`name` is the name of something of one of these kinds."""
+    known = [str(item.name) for kind in kinds for item in getattr(scene, kind)]
     if name not in known:
-        hint = suggestion(name, known)
-        raise problem(
-            path, f'is "{name}", but there is no such body or emitter{hint} (known: {", ".join(known)})'
-        )
+        what = f"{', '.join(kinds[:-1])} or {kinds[-1]}{suggestion(name, known)}"
+        raise problem(path, f'is "{name}", but there is no such {what} (known: {", ".join(known) or "none"})')
 
 
 def dimensions(scene: Scene) -> Iterator[tuple[Path, int]]:

@@ -6,16 +6,20 @@ All quantities are in SI units.
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, InstanceOf, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from continua._model import Finite, NonNegative, Positive, Vector
 from continua.bodies.drain import Drain
 from continua.bodies.emitter import Emitter
 from continua.bodies.fields import PassiveLike
+from continua.bodies.scripted import Scripted
+from continua.bodies.start import StartLike
 from continua.bodies.variation import FieldLike
 from continua.bodies.velocity import VelocityLike
 from continua.contact.boundaries import AnyBoundary
 from continua.contact.colliders import AnyCollider
+from continua.geometry.meshes import AnyMesh, AnySprings, SimplexMesh, SpringMesh
 from continua.geometry.shapes import AnyShape
 from continua.integrators import AnyIntegrator, Symplectic
 from continua.materials import AnyMaterial
@@ -78,7 +82,7 @@ class SimulationSettings(Settings):
 class Region(Settings):
     """A part of a body with other values: the same kind of material, its parameters and density its own."""
 
-    shape: AnyShape = Field(description="particles that start inside it belong to the region")
+    shape: AnyShape = Field(description="particles that start, or elements that rest, inside it belong to it")
     material: AnyMaterial = Field(description="material of the same type as that of the body")
 
 
@@ -110,6 +114,63 @@ class BodySettings(Settings):
     fields: dict[str, PassiveLike] = Field(
         default_factory=dict,
         description="passive fields such as dye that the particles carry, each a number or a gradient",
+    )
+
+
+class MeshSettings(Settings):
+    """What solids and springs have in common."""
+
+    name: str | None = Field(
+        default=None, min_length=1, description="name, unique in the scene; left out: solid1, springs1, ..."
+    )
+    velocity: VelocityLike | None = Field(
+        default=None, description="velocity at the start [m/s]; left out: at rest"
+    )
+    scripted: list[Scripted] = Field(
+        default_factory=list,
+        description="vertices that go where they are told; of two scripts the last counts",
+    )
+    start: StartLike | None = Field(
+        default=None, description="where the points are at first; left out: where the mesh has them"
+    )
+    drag: NonNegative = Field(default=0.0, description="rate at which every velocity decays [1/s]")
+    damping: NonNegative = Field(
+        default=0.0,
+        description="Rayleigh damping [s]: a mode of angular frequency w decays at the rate damping w^2 / 2",
+    )
+    on_grid: bool | None = Field(
+        default=None,
+        description="whether it moves with the grid, where it meets particles, or on its own; left out: on its own "
+        'only where integrator = "optimization" and there are no particles',
+    )
+
+
+class SolidSettings(MeshSettings):
+    """A solid made of triangles or tetrahedra; the arguments of `continua.SolidBody`."""
+
+    mesh: AnyMesh | SkipJsonSchema[InstanceOf[SimplexMesh]] = Field(
+        description="triangles (2D) or tetrahedra (3D)"
+    )
+    material: AnyMaterial = Field(description="constitutive model and its parameters")
+    vary: dict[str, FieldLike] = Field(
+        default_factory=dict,
+        description="keys of the material that follow the position of an element at rest, each with its gradient",
+    )
+    regions: list[Region] = Field(
+        default_factory=list,
+        description="parts with other values, where vary does not act; of overlapping ones the last counts",
+    )
+
+
+class SpringSettings(MeshSettings):
+    """A chain or cloth of springs; the arguments of `continua.SpringBody`."""
+
+    springs: AnySprings | SkipJsonSchema[InstanceOf[SpringMesh]] = Field(
+        description="points and what joins them"
+    )
+    mass: Positive | None = Field(default=None, description="total mass [kg], if no density is given")
+    density: Positive | None = Field(
+        default=None, description="of a sheet [kg/m^2], of springs without a sheet [kg/m]"
     )
 
 
@@ -148,7 +209,7 @@ class RenderSettings(Settings):
     )
     hide: list[str] = Field(
         default_factory=list,
-        description="bodies and emitters that are not drawn, such as clear water around ink",
+        description="bodies, meshes and emitters that are not drawn, such as clear water around ink",
     )
     size: tuple[PixelCount, PixelCount] = Field(default=(1280, 720), description="width and height [pixels]")
     camera: CameraSettings | None = Field(
@@ -163,6 +224,8 @@ class Scene(Settings):
     description: str = Field(default="", description="longer text")
     simulation: SimulationSettings = Field(description="grid, time stepping and transfer")
     body: list[BodySettings] = Field(default_factory=list, description="pieces of material")
+    solid: list[SolidSettings] = Field(default_factory=list, description="solids made of a mesh")
+    springs: list[SpringSettings] = Field(default_factory=list, description="chains and cloths of springs")
     collider: list[AnyCollider] = Field(default_factory=list, description="rigid obstacles")
     boundary: list[AnyBoundary] = Field(default_factory=list, description="conditions on the grid")
     emitter: list[Emitter] = Field(default_factory=list, description="sources of particles")
@@ -182,7 +245,7 @@ class Scene(Settings):
         return len(self.simulation.gravity)
 
     def build(self) -> "Simulation":
-        """Simulation with all bodies, colliders, boundaries, emitters and drains of this scene, at time 0."""
+        """Simulation with all bodies, meshes, colliders, boundaries, emitters and drains of this scene, at time 0."""
         from continua.scene.build import build
 
         return build(self)

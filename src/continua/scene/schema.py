@@ -113,11 +113,11 @@ def allowed_tags(schemas: list[Schema]) -> list[str]:
 
 
 def meaning(schemas: list[Schema]) -> str:
-    """Description (with unit) of a value, empty if there is none."""
+    """Description (with unit) of a value, of a longer one the first paragraph; empty if there is none."""
     for schema in schemas:
         text = schema.get("description") or resolve(schema).get("description")
         if text:
-            return str(text)
+            return " ".join(str(text).partition("\n\n")[0].split())
     return ""
 
 

@@ -18,6 +18,7 @@ dx = 0.02                        # grid spacing [m]: half of it is about the dis
 gravity = [0.0, -9.81]           # [m/s^2]; two numbers: a 2D scene; three numbers, [0.0, -9.81, 0.0]: 3D
 # precision = "double"           # or "single": half the memory
 # transfer = "apic"              # or "pic", "flip:0.95", "polypic"
+# integrator = "symplectic"      # or "semi-implicit", "optimization": implicit, in much longer steps
 # dt = 1e-4                      # fixed time step [s]; left out: chosen at every step
 
 [[body]]
@@ -33,6 +34,11 @@ material = { type = "snow" }     # E, nu, density, compression, stretch, hardeni
 velocity = [0.0, -2.0]
 # particles_per_cell = 4         # 8 in 3D
 # sampling = "regular"           # or "jittered", "poisson"
+
+# [[solid]]                      # a body made of a mesh instead of particles
+# name = "cushion"
+# mesh = { type = "box-mesh", lower = [-0.8, 0.0], upper = [-0.4, 0.2], counts = [8, 4] }
+# material = { type = "neo-hookean", E = 2e4, nu = 0.4, density = 1000 }
 
 [[collider]]
 name = "ground"

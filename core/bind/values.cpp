@@ -1,0 +1,54 @@
+#include "../transfer/values.hpp"
+
+#include "transfer.hpp"
+
+namespace continua {
+namespace {
+
+// f<T, d, degree>(particles, lattice, blocks, values), everything checked.
+template <class Function>
+void with_values(nb::handle particles_, nb::handle lattice_, nb::handle order, nb::handle values_, int dimension,
+                 int degree_, Function&& f) {
+    dispatch(particles_.attr("x"), "particles.x", dimension, [&]<class T, int d>() {
+        const Particles<T> particles = particles_of<T, d>(particles_, "particles");
+        const Lattice<T, d> lattice = lattice_of<T, d>(lattice_);
+        const Blocks blocks = blocks_of(order, particles.count);
+        T* values = checked<T>(values_, "values", {d, particles.stride});
+        with_degree(degree_, [&]<int degree>() { f.template operator()<T, d, degree>(particles, lattice, blocks, values); });
+    });
+}
+
+void nodes_to_values(nb::object particles, nb::object lattice, nb::object order, nb::object reach_, nb::object nodes_,
+                     int dimension, int degree_, nb::object values) {
+    with_values(particles, lattice, order, values, dimension, degree_,
+                [&]<class T, int d, int degree>(const Particles<T>& of, const Lattice<T, d>& on, const Blocks& blocks, T* to) {
+                    const T* nodes = checked<T>(nodes_, "nodes", {-1, kBlockNodes<d>, 4});
+                    const int32_t* reach = checked_reach<d>(reach_, blocks.count, length(nodes_, "nodes"));
+                    nb::gil_scoped_release release;
+                    gather_values<T, d, degree>(of, on, blocks, reach, nodes, to, of.stride);
+                });
+}
+
+void values_to_nodes(nb::object particles, nb::object lattice, nb::object order, nb::object values, int dimension,
+                     int degree_, bool squared, nb::object tiles_) {
+    with_values(particles, lattice, order, values, dimension, degree_,
+                [&]<class T, int d, int degree>(const Particles<T>& of, const Lattice<T, d>& on, const Blocks& blocks, T* from) {
+                    T* tiles = checked<T>(tiles_, "tiles", {blocks.count, kTileNodes<d, degree>, 4});
+                    nb::gil_scoped_release release;
+                    scatter_values<T, d, degree>(of, on, blocks, from, of.stride, squared, tiles);
+                });
+}
+
+}  // namespace
+
+// Values are component-major (d, capacity) like the particles' own vectors.
+void bind_values(nb::module_& m) {
+    using nb::arg;
+    m.def("gather_values", &nodes_to_values, arg("particles"), arg("lattice"), arg("order"), arg("reach"), arg("nodes"),
+          arg("dimension"), arg("degree"), arg("values"), "Node vectors at the particles, into values.");
+    m.def("scatter_values", &values_to_nodes, arg("particles"), arg("lattice"), arg("order"), arg("values"), arg("dimension"),
+          arg("degree"), arg("squared"), arg("tiles"),
+          "Sums of particle vectors at nodes, with the weights or their squares, in tiles.");
+}
+
+}  // namespace continua

@@ -1,0 +1,172 @@
+"""A cube of jelly recovers from hopeless starts in steps of a whole frame (J15 figures A.7 and A.8).
+
+Its points begin at random places, all in one place, or pulled apart a million times. It has recovered when no element
+is inside out and, up to a rigid motion, no point is farther than 1 cm from where it belongs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from continua.bodies.mesh_body import SolidBody
+from continua.bodies.start import Placed, Scattered
+from continua.geometry.meshes import box_mesh
+from continua.materials import FixedCorotated
+from continua.optimize import ImplicitStep, Motion, Options, StepEnergy, minimise
+from continua.validation.case import Case, Measurement, at_most, reported
+from continua.validation.plain_newton import FRAME, minimised_step, minimising, plain_step
+
+CLOSE = 1e-2  # [m]
+SLACK = 2  # times the counts of the prototype
+Start = Placed | Scattered
+
+
+def stretched(x: float, y: float = 1.0, z: float = 1.0) -> Placed:
+    """By these factors."""
+    return Placed(((x, 0, 0), (0, y, 0), (0, 0, z)))
+
+
+RANDOM = Scattered((0, 0, 0), (1, 1, 1))
+POINT = Placed(((0, 0, 0),) * 3, (0.5, 0.5, 0.5))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One start; steps to recover and Newton iterations of the first step as an independent prototype counts them."""
+
+    name: str
+    start: Start
+    E: float  # [Pa]
+    steps: int
+    iterations: int
+    nodes: int = 5  # along an edge
+    nu: float = 0.3
+    positive: bool = False  # whether negative stiffness of elements is left out
+
+    def cube(self) -> SolidBody:
+        """Unit cube, every cell cut into six tetrahedra."""
+        mesh = box_mesh((0, 0, 0), (1, 1, 1), (self.nodes - 1,) * 3, "same")
+        return SolidBody(mesh, FixedCorotated(self.E, self.nu, 1000.0), start=self.start)
+
+
+ROWS = (
+    Row("random, 1e4 Pa", RANDOM, 1e4, 86, 21),
+    Row("random, 1e6 Pa", RANDOM, 1e6, 3, 103),
+    Row("random, 1e8 Pa", RANDOM, 1e8, 1, 174),
+    Row("one point, 1e4 Pa", POINT, 1e4, 87, 56),
+    Row("one point, 1e6 Pa", POINT, 1e6, 3, 27),
+    Row("one point, 1e8 Pa", POINT, 1e8, 1, 27),
+    Row("10 times as long", stretched(10), 1e8, 1, 29),
+    Row("100 times as long", stretched(100), 1e8, 3, 327),
+    Row("100 times as long, positive", stretched(100), 1e8, 3, 33, positive=True),
+    Row("1000 times as long, positive", stretched(1e3), 1e8, 3, 156, positive=True),
+    Row("1e6 times as long, nu = 0", stretched(1e6), 1e8, 5, 61, nu=0.0),
+    Row("1e6 times as large, nu = 0", stretched(1e6, 1e6, 1e6), 1e8, 6, 66, nu=0.0),
+)
+FINE = (
+    Row("random, 9^3 points", RANDOM, 1e8, 1, 619, nodes=9),
+    Row("one point, 9^3 points, positive", POINT, 1e8, 1, 44, nodes=9, positive=True),
+)
+SLOW = Row("one point, 9^3 points", POINT, 1e8, 1, 44, nodes=9)  # more iterations than the prototype
+VALLEY = Row("1e6 times as long, nu = 0.3", stretched(1e6), 1e8, 0, 0)
+CONTROLS = (ROWS[1], ROWS[8])
+
+
+def shape_error(body: SolidBody) -> float:
+    """Largest distance of a point from the shape at rest, after the best rigid motion [m]."""
+    now, rest = (a - a.mean(axis=0) for a in (body.x, body.rest))
+    u, _, vt = np.linalg.svd(now.T @ rest)
+    signs = np.ones(body.dimension)
+    signs[-1] = np.linalg.det(u @ vt)
+    return float(np.linalg.norm(now - rest @ (u * signs @ vt).T, axis=1).max())
+
+
+def recovered(body: SolidBody) -> bool:
+    """Whether it has its shape again."""
+    return shape_error(body) < CLOSE and bool(body.J.min() > 0)
+
+
+def frames(row: Row, plain: bool = False) -> Iterator[tuple[SolidBody, int]]:
+    """The cube after every frame and the Newton iterations of it, until a step fails."""
+    cube = row.cube()
+    tolerance, most = 1e-6 * row.E, 1000  # [N], on an area of 1 m^2
+    sim = minimising(cube, tolerance, most=most, positive=row.positive)
+    while True:
+        if plain:
+            step = plain_step(cube, FRAME, tolerance=tolerance, most=SLACK * row.iterations)
+        else:
+            step = minimised_step(sim, FRAME, most)
+        if not step.converged:
+            return
+        yield cube, step.iterations
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """Infinite where it does not recover in twice the steps of the prototype."""
+
+    steps: float
+    iterations: float  # of the first step
+
+
+def recover(row: Row, plain: bool = False) -> Recovery:
+    """Step until the shape is back."""
+    first = math.inf
+    for k, (cube, iterations) in enumerate(frames(row, plain), 1):
+        first = iterations if k == 1 else first
+        if recovered(cube):
+            return Recovery(k, first)
+        if k == SLACK * row.steps:
+            break
+    return Recovery(math.inf, first)
+
+
+def follow_valley(iterations: int, plain: bool = False) -> tuple[float, float]:
+    """Largest rise of the energy in an iteration, over what it was, and extent left over extent at first.
+
+    With nu > 0 the energy of a very long cube is a narrow curved valley, J = const, and Newton follows it slowly.
+    """
+    cube = VALLEY.cube()
+    step = ImplicitStep.of("backward-euler", FRAME, Motion(cube.x, cube.v), cube.v)
+    energy = StepEnergy(step, cube.mass, [cube.energy])
+    options = Options.scaled(VALLEY.E, max_iterations=iterations, plain_newton=plain)
+    x, report = minimise(energy, [cube.x], options)
+    history: NDArray[np.float64] = np.array([value for _, value in report.history])
+    rise = float((np.diff(history) / np.abs(history[:-1])).max())
+    return rise, float(np.ptp(x, axis=0).max() / np.ptp(cube.x, axis=0).max())
+
+
+def measure(quick: bool, wrong: bool) -> list[Measurement]:
+    found = []
+    for row in CONTROLS if wrong else ROWS if quick else ROWS + FINE:
+        cube = recover(row, plain=wrong)
+        for what, count, reference in (
+            ("steps to recover", cube.steps, row.steps),
+            ("iterations of the first step", cube.iterations, row.iterations),
+        ):
+            if not (wrong and what.startswith("iterations")):
+                found.append(at_most(f"{row.name}: {what}", count, SLACK * reference, reference))
+    if not (quick or wrong):
+        slow = recover(SLOW)
+        found.append(at_most(f"{SLOW.name}: steps to recover", slow.steps, SLACK * SLOW.steps, SLOW.steps))
+        found.append(reported(f"{SLOW.name}: iterations of the first step", slow.iterations, SLOW.iterations))
+    rise, extent = follow_valley(50 if quick or wrong else 500, plain=wrong)
+    found.append(at_most(f"{VALLEY.name}: largest rise of the energy, relative", rise, 1e-12))
+    if not wrong:
+        found.append(at_most(f"{VALLEY.name}: extent left, relative", extent, 0.5))
+    return found
+
+
+CASE = Case(
+    name="recovery",
+    title="Cube of jelly recovers from random, collapsed and stretched starts",
+    source="independent prototype in double precision, after J15 figures A.7 and A.8",
+    cost="30 s",
+    control="plain Newton in place of the minimiser",
+    measure=measure,
+)
