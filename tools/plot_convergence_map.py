@@ -19,7 +19,7 @@ STARTS = (0.3, 0.8), (1.6, -0.5), (-0.3, -0.6)  # pixels whose bars are shown
 colors = plt.get_cmap("viridis_r")
 norm = BoundaryNorm(BOUNDS, colors.N)
 figure, rows = plt.subplots(
-    2, 1 + len(STEPS), figsize=(13.0, 4.3), dpi=130, sharex=True, sharey=True, layout="constrained"
+    2, 1 + len(STEPS), figsize=(13.0, 4.5), dpi=130, sharex=True, sharey=True, layout="constrained"
 )
 for axes, pixels in zip(rows[:, 0], (((1.0, 0.0),), STARTS)):
     for number, pixel in enumerate(pixels):
@@ -50,4 +50,5 @@ for axes in rows.flat:
 figure.supxlabel("right end of the bar at the start [m]", fontsize=10)
 assert image is not None
 figure.colorbar(image, ax=rows, label="Newton iterations, x: not in 500", ticks=BOUNDS, shrink=0.85)
+figure.get_layout_engine().set(h_pad=0.12)
 figure.savefig(TARGET)

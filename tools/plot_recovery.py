@@ -14,7 +14,7 @@ from continua.validation.recovery import CLOSE, RANDOM, ROWS, Row, frames, shape
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "images" / "recovery.png"
 SHOWN = (0, 1, 4, 16, 64)  # frames
-STYLES = {"1e4": ("tab:blue", 120), "1e6": ("tab:orange", 20), "1e8": ("tab:green", 8)}  # color, frames
+STYLES = {"1e4": ("#0072b2", 120), "1e6": ("#e69f00", 20), "1e8": ("#009e73", 8)}  # color, frames
 LIGHT = np.array([0.3, -0.5, 0.8])
 
 
@@ -27,23 +27,22 @@ def draw(axes: plt.Axes, body) -> None:
     skin = Poly3DCollection(corners, facecolors=np.outer(light, (0.35, 0.6, 0.85)), edgecolors="0.2")
     skin.set_linewidth(0.3)
     axes.add_collection3d(skin)
-    axes.set(xlim=(-0.5, 0.5), ylim=(-0.5, 0.5), zlim=(-0.5, 0.5), box_aspect=(1, 1, 1))
+    axes.set(xlim=(-0.6, 0.6), ylim=(-0.6, 0.6), zlim=(-0.6, 0.6), box_aspect=(1, 1, 1))
     axes.view_init(22, -60)
     axes.set_axis_off()
 
 
 figure = plt.figure(figsize=(9.0, 5.4), dpi=120, layout="constrained")
-top, bottom = figure.subfigures(2, 1, height_ratios=(1, 1.5))
+top, bottom = figure.subfigures(2, 1, height_ratios=(1, 1.4))
 panels = top.subplots(1, len(SHOWN), subplot_kw={"projection": "3d"})
 soft = Row("", RANDOM, 1e4, 0, 0, nodes=9)
-states = {0: soft.cube()}
-panels_left = dict(zip(SHOWN, panels))
-draw(panels_left[0], states[0])
+views = dict(zip(SHOWN, panels))
+draw(views[0], soft.cube())
 for number, (cube, _) in enumerate(islice(frames(soft), max(SHOWN)), 1):
-    if number in panels_left:
-        draw(panels_left[number], cube)
-for number, panel in panels_left.items():
-    panel.set_title("start" if number == 0 else f"frame {number}", fontsize=10, y=0.98)
+    if number in views:
+        draw(views[number], cube)
+for number, panel in views.items():
+    panel.set_title("start" if number == 0 else f"frame {number}", fontsize=10, y=1.0)
 
 axes = bottom.subplots()
 for row in ROWS[:6]:
@@ -52,7 +51,7 @@ for row in ROWS[:6]:
     line = "-" if row.start is RANDOM else "--"
     axes.plot(range(len(errors)), errors, line, color=color, label=row.name, marker="o", markersize=2)
 axes.axhline(CLOSE, color="0.5", linewidth=0.8)
-axes.text(118, CLOSE * 1.15, "recovered", color="0.4", fontsize=9, ha="right")
+axes.text(20, CLOSE * 1.15, "recovered below", color="0.4", fontsize=9, ha="center")
 axes.set_xscale("symlog", linthresh=1)
 axes.set(
     yscale="log",

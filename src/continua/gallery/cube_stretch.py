@@ -58,7 +58,7 @@ scene = Scene(
     ],
     run=RunSettings(duration=2.0, fps=24.0),
     render=RenderSettings(
-        color_by="speed", camera=CameraSettings(position=(2.2, 2.2, 5.2), target=(0.0, 0.5, 0.0))
+        color_by="body", camera=CameraSettings(position=(2.0, 2.0, 4.6), target=(0.1, 0.5, 0.0))
     ),
 )
 

@@ -10,10 +10,8 @@ What to look at: both balls are flattened where they meet, leave in new directio
 
 J15 table A.1 counts 8.1 linear solves per step.
 
-9 400 vertices, 48 000 tetrahedra, 24 steps; on two cores about 30 s.
+9 400 vertices, 48 000 tetrahedra, 12 steps; on two cores about 30 s.
 """
-
-import numpy as np
 
 from continua import Simulation
 from continua.gallery._contact import newton_per_step, overlap
@@ -30,7 +28,7 @@ from continua.scene import (
     SolidSettings,
 )
 
-COST = "9 400 vertices, 24 steps, 30 s"
+COST = "9 400 vertices, 12 steps, 30 s"
 SMALL = ["solid.mesh.size=0.2"]
 
 RADIUS, SPEED = 0.5, 5.0  # [m], [m/s]
@@ -53,7 +51,7 @@ scene = Scene(
     solid=[ball("left", -1.0), ball("right", 1.0)],
     run=RunSettings(duration=0.5, fps=24.0),
     render=RenderSettings(
-        color_by="body", camera=CameraSettings(position=(0.8, 1.2, 4.4), target=(0.0, 0.0, 0.0))
+        color_by="body", camera=CameraSettings(position=(0.6, 0.9, 3.5), target=(0.0, 0.0, 0.0))
     ),
 )
 
@@ -61,14 +59,13 @@ scene = Scene(
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     """The balls fly apart, round again; the momentum is the one before, and energy did not come from nowhere."""
     left, right = sim.meshes
-    apart = [(m.mass @ m.x)[0] / m.mass.sum() for m in (left, right)]
-    speeds = [(m.mass @ m.v)[0] / m.mass.sum() for m in (left, right)]
+    away = float((right.mass @ right.v)[0] / right.mass.sum())
     error, moved, solves = max(shape_error(left), shape_error(right)), drift(sim, SPEED), newton_per_step(sim)
     kept = sim.diagnostics()["total"] / start["total"]
-    print(apart, speeds)
+    assert away > 0, f"the right ball goes on to the left at {-away:.1f} m/s"
     assert overlap(sim) == 0, f"the balls overlap by {overlap(sim):.3f} m"
     assert error < 0.05, f"a ball is {error:.1%} of its size away from its shape"
     assert inverted(sim) == 0, f"{inverted(sim)} tetrahedra are inside out"
     assert moved < 1e-6, f"the momentum changed by {moved:.1e}"
     assert kept < 1, f"the balls have {kept:.2f} of their energy"
-    return {"shape_error": error, "drift": moved, "energy_kept": kept, "newton_per_step": solves}
+    return {"shape_error": error, "drift": moved, "away": away, "energy_kept": kept, "newton_per_step": solves}

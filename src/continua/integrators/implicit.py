@@ -19,7 +19,7 @@ from continua.integrators.schemes import Optimization, SemiImplicit
 from continua.integrators.stepper import ObstacleTable, StepResult
 from continua.integrators.symplectic import SymplecticEuler
 from continua.optimize import Options, Stopping, minimise
-from continua.optimize.krylov import SOLVERS, norm
+from continua.optimize.krylov import SOLVERS, dot, norm
 
 Array = NDArray[np.float64]
 WORK = ("newton_iterations", "krylov_iterations", "line_search_evaluations")
@@ -209,10 +209,12 @@ class ImplicitGrid(SymplecticEuler):
         free = mass > 0
         force = -energy.gradient(target)  # of the elastic energy alone, for there is no inertia at the target
         explicit = target + np.divide(force, mass[:, None], out=np.zeros_like(force), where=free[:, None])
-        momentum = float(np.sqrt(free.sum()) * mass[free].mean()) * self.lattice.dx / dt
+        crossing = self.lattice.dx / dt  # speed of a cell per step, which elastic forces are measured by
+        speed = min(crossing, max(_mean_speed(v, mass) for v in (target, explicit)))
+        momentum = float(np.sqrt(free.sum()) * mass[free].mean())  # of all nodes, as a norm, at 1 m/s
         options = Options(
-            tolerance=max(settings.tolerance * momentum, energy.rounding),
-            forcing=momentum**-0.5,
+            tolerance=max(settings.tolerance * momentum * speed, energy.rounding),
+            forcing=(momentum * crossing) ** -0.5,
             krylov=settings.krylov,
             max_iterations=settings.max_iterations,
             noise=NOISE * float(np.finfo(self._dtype).eps),
@@ -234,6 +236,10 @@ class ImplicitGrid(SymplecticEuler):
         for name in WORK:
             self.report[name] = work.get(name, 0.0)
             self.report[f"total_{name}"] += self.report[name]
+
+
+def _mean_speed(v: Array, mass: Array) -> float:
+    return float(np.sqrt(dot(mass[:, None] * v, v) / mass.sum()))
 
 
 def _per_row(impulse: Array, owner: NDArray[np.intp], rows: int) -> Array:

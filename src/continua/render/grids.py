@@ -21,8 +21,9 @@ def interpolate(grid: np.ndarray, position: np.ndarray) -> np.ndarray:
     """Multilinear interpolation of grid (n1, ..., nd, k) at positions (N, d) in cells; zero outside."""
     count, d = position.shape
     last = np.array(grid.shape[:d]) - 1
+    position = position.astype(np.float32)  # before the comparison, which rounding must not undo
     inside = np.flatnonzero(((position >= 0) & (position < last)).all(axis=1))
-    position = position[inside].astype(np.float32)
+    position = position[inside]
     corner = position.astype(np.intp)
     part = position - corner.astype(np.float32)
     total = np.zeros((len(position), grid.shape[-1]), np.float32)

@@ -91,7 +91,7 @@ CASE = Case(
     name="convergence-map",
     title="Bar let go from deformed states: minimiser and plain Newton",
     source="independent prototype in double precision, after J15 figure A.1",
-    cost="60 s",
+    cost="90 s",
     control="plain Newton in place of the minimiser",
     measure=measure,
 )

@@ -3,6 +3,9 @@
 A ball of snow at 10 m/s hits a sticky floor or a sticky wall. Every scheme takes the longest steps with which it is
 stable: its CFL number starts at 0.6 and is halved until no particle is faster than twice the ball or deeper than 1.5
 cells in the obstacle, no energy comes from nowhere, and the heap is as high as with explicit steps.
+
+Gates hold the minimiser against the printed semi-implicit method, which leaves obstacles out of its solve. Our own one
+does not, takes steps as long as the minimiser's and is faster; its numbers, and those of two balls, have no gate.
 """
 
 from __future__ import annotations

@@ -1,0 +1,102 @@
+"""Meshed jelly cubes spin through the air, strike glass plates and a soft block, and bounce (J15 Fig. 3.2).
+
+The cubes are meshes of tetrahedra whose corners are particles of the grid: elastic forces come from the mesh, momentum
+and contact go through the nodes (J15 section 3.3). A mesh knows its rest shape for ever, so the cubes come back to it
+however often they bounce, where particles would slowly forget and tear. The block is made of particles, and nobody
+told the cube that falls on it: bodies that share nodes meet.
+
+What to look at: one cube hits an upright plate at 4 m/s and is thrown back, one lands on a raised plate, and one sinks
+into the soft block and is lifted out again. Try `--set transfer=flip` (the cubes ring), `--set transfer=pic` (they
+stop spinning before they land) or `--set integrator=optimization` (longer steps, less bouncing).
+
+26 000 particles, 2 187 vertices, 1 200 steps; on two cores about 20 s.
+"""
+
+import numpy as np
+
+from continua import Simulation, SolidBody
+from continua.bodies.velocity import Rigid
+from continua.contact import colliders
+from continua.gallery._measure import kept, momentum_gap
+from continua.geometry import shapes
+from continua.geometry.meshes import BoxMesh
+from continua.materials import FixedCorotated
+from continua.scene import (
+    BodySettings,
+    CameraSettings,
+    RenderSettings,
+    RunSettings,
+    Scene,
+    SimulationSettings,
+    SolidSettings,
+)
+
+COST = "26 000 particles, 2 187 vertices, 1 200 steps, 20 s"
+SMALL = [
+    "dx=0.0667",
+    *(f"solid.{name}.mesh.counts=[6, 6, 6]" for name in ("left", "middle", "right")),
+    "duration=0.5",
+]
+
+SIDE = 0.4  # of a cube [m]
+JELLY = FixedCorotated(E=6e4, nu=0.3, density=1000.0)
+
+
+def cube(name: str, center: tuple[float, float, float], velocity: Rigid) -> SolidSettings:
+    """A meshed cube around `center` [m]."""
+    lower, upper = (tuple(c + side * SIDE / 2 for c in center) for side in (-1, 1))
+    return SolidSettings(
+        name=name, mesh=BoxMesh(lower=lower, upper=upper, counts=(8, 8, 8)), material=JELLY, velocity=velocity
+    )
+
+
+scene = Scene(
+    title="Meshed jelly cubes and glass plates",
+    simulation=SimulationSettings(dx=0.05, gravity=(0.0, -9.81, 0.0)),
+    solid=[
+        cube("left", (-0.75, 0.9, 0.0), Rigid((-4.0, 1.0, 0.0), (0.0, 0.0, 6.0))),
+        cube("middle", (0.05, 1.3, 0.05), Rigid((0.0, -2.0, 0.0), (3.0, 0.0, 4.0))),
+        cube("right", (1.1, 1.0, 0.0), Rigid((0.3, 0.0, 0.0), (-2.0, 2.0, -5.0))),
+    ],
+    body=[
+        BodySettings(
+            name="block",
+            shape=shapes.Box(center=(0.0, 0.25, 0.0), size=(0.9, 0.5, 0.9)),
+            material=FixedCorotated(E=1e4, nu=0.3, density=1000.0),
+        )
+    ],
+    collider=[
+        colliders.Plane(normal=(0.0, 1.0, 0.0), friction=0.4, name="ground"),
+        colliders.Box(center=(-1.5, 0.7, 0.0), size=(0.14, 1.4, 1.2), friction=0.2, name="upright plate"),
+        colliders.Box(center=(1.25, 0.34, 0.0), size=(1.0, 0.14, 1.0), friction=0.3, name="raised plate"),
+    ],
+    run=RunSettings(duration=1.5, fps=24.0),
+    render=RenderSettings(
+        color_by="body", camera=CameraSettings(position=(1.1, 1.8, 4.6), target=(-0.12, 0.58, 0.0))
+    ),
+)
+
+
+def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
+    """No cube is inside out or in a plate, the one on the left is thrown back, and impulses account for all momentum."""
+    cubes = [body for body in sim.meshes if isinstance(body, SolidBody)]
+    volume = min(float(body.J.min()) for body in cubes)
+    depth = -min(
+        float(collider.signed_distance(body.x, sim.time)[0].min())
+        for body in cubes
+        for collider in sim.colliders
+    )
+    back = float(cubes[0].v[:, 0].mean())
+    gap = momentum_gap(sim, start)
+    assert volume > 0.1, f"an element is pressed to {volume:.2f} of its volume"
+    assert depth < 0.5 * sim.dx + 1e-9, f"a cube is {depth / sim.dx:.2f} cells inside a plate"
+    assert back > 0.2, f"the left cube is not thrown back, it moves at {back:.2f} m/s"
+    assert gap < kept(sim, 1e-9), f"momentum is off by {gap:.1e}"
+    turn = float(np.linalg.norm(cubes[1].v.mean(axis=0)))
+    return {
+        "smallest_volume": volume,
+        "depth_cells": depth / sim.dx,
+        "speed_back": back,
+        "middle": turn,
+        "gap": gap,
+    }

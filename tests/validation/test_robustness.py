@@ -1,0 +1,83 @@
+"""The tools of the robustness cases are right: plain Newton is Newton's method, recovery is what it claims to be.
+
+That the minimiser converges where plain Newton does not (O7, O8, O9) is measured by the cases themselves.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from continua.validation.convergence_map import STEPS, TOLERANCE, bar, convergence_map
+from continua.validation.plain_newton import FRAME, minimised_step, minimising, plain_step, struck_cube
+from continua.validation.recovery import POINT, RANDOM, ROWS, recover, recovered, shape_error, stretched
+
+EASY = (1.2, 0.3)  # a pixel from which both methods converge
+
+
+def test_plain_newton_and_the_minimiser_agree_where_both_converge() -> None:
+    one, other = bar(EASY), bar(EASY)
+    plain = plain_step(one, FRAME, tolerance=TOLERANCE)
+    ours = minimised_step(minimising(other, TOLERANCE), FRAME)
+    assert plain.converged and ours.converged
+    assert np.abs(one.x - other.x).max() < 1e-7 and np.abs(one.v - other.v).max() < 1e-6
+    assert np.abs(one.x - bar(EASY).x).max() > 0.1
+
+
+def test_plain_newton_is_quadratic_near_the_solution() -> None:
+    """An iteration squares the error, so that a tolerance ten orders smaller costs at most three."""
+    loose, tight = (plain_step(bar(EASY), FRAME, tolerance=tol).iterations for tol in (1e2, 1e-8))
+    assert 0 < tight - loose <= 3
+
+
+def test_plain_newton_reports_failure_and_leaves_something_finite() -> None:
+    body = bar(EASY)
+    step = plain_step(body, FRAME, tolerance=1e-30, most=7)
+    assert not step.converged and step.iterations == 7 and np.isfinite(body.x).all()
+
+
+def test_scripted_ends_hold_in_both_methods() -> None:
+    one, other = struck_cube(), struck_cube()
+    plain_step(one, FRAME, tolerance=0.1)
+    minimised_step(minimising(other, 0.1), FRAME)
+    held, places = one.scripted_at(FRAME)
+    assert len(held) == 50 and np.abs(places - one.rest[held]).max() > 0.05
+    assert np.array_equal(one.x[held], places) and np.array_equal(other.x[held], places)
+    assert np.abs(one.x - other.x).max() < 1e-4
+
+
+@pytest.mark.parametrize("name", ["1 step per frame", "10 steps per frame"])
+def test_the_map_of_the_minimiser_has_no_holes(name: str) -> None:
+    """O8, few pixels: plain Newton fails somewhere at long steps and nowhere at short ones."""
+    ours, plain = (convergence_map(STEPS[name], plain, pixels=6) for plain in (False, True))
+    assert ours.converged == 1
+    assert (plain.converged == 1) is (name == "10 steps per frame")
+    assert ours.median <= 20 and plain.median <= 20
+
+
+def test_shape_error_ignores_rigid_motion_and_nothing_else() -> None:
+    cube = ROWS[0].cube()
+    angle = 0.7
+    turn = np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]])
+    cube.x = cube.rest @ turn.T + [3.0, -1.0, 2.0]
+    assert shape_error(cube) < 1e-14 and recovered(cube)
+    cube.x = cube.rest * [1.0, 1.0, -1.0]
+    assert shape_error(cube) > 0.1 and not recovered(cube), "a mirror image is no cube"
+    cube.x = 1.05 * cube.rest
+    assert shape_error(cube) == pytest.approx(0.05 * math.sqrt(0.75)) and not recovered(cube)
+
+
+def test_starts_are_as_hopeless_as_they_claim() -> None:
+    random, point, long = (replace(ROWS[2], start=start).cube() for start in (RANDOM, POINT, stretched(1e3)))
+    assert 0.3 < (random.J < 0).mean() < 0.7
+    assert not np.ptp(point.x, axis=0).any() and not point.J.any()
+    assert np.ptp(long.x, axis=0).tolist() == [1000, 1, 1]
+
+
+def test_a_cube_that_needs_more_steps_has_not_recovered() -> None:
+    """The soft cube cannot recover in two steps."""
+    slow = recover(replace(ROWS[0], steps=1))
+    assert slow.steps == math.inf and slow.iterations <= 42
