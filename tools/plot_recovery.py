@@ -10,7 +10,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
-from continua.validation.recovery import CLOSE, RANDOM, ROWS, Row, frames, shape_error
+from continua.bodies.shape_error import shape_error
+from continua.validation.recovery import CLOSE, RANDOM, ROWS, Row, frames
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "images" / "recovery.png"
 SHOWN = (0, 1, 4, 16, 64)  # frames

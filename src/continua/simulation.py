@@ -28,6 +28,7 @@ from continua.integrators import (
     StepResult,
     SymplecticEuler,
 )
+from continua.optimize import Report
 from continua.summary import Progress, Summary, summarise
 from continua.timestep import Bound, check_fixed, fit_to, gravity_bound, stability_bounds, strictest
 from continua.world import World
@@ -179,6 +180,8 @@ class Simulation(World):
         return "strain" if result.max_strain > MAX_STRAIN else ""
 
     def _advance(self, bodies: Sequence[Body], dt: float) -> StepResult:
+        for vertices in self.vertices:
+            vertices.begin_step(self.time + dt)
         with pushed(bodies, self.forces, self.time, dt):
             return self.integrator.advance(bodies, self.obstacles, dt, self.time, self.gravity)
 
@@ -186,7 +189,7 @@ class Simulation(World):
         period = SIDE * self.dx * self.lattice().period.astype(np.float64)
         for body, speeds in zip(bodies, result.speeds, strict=True):
             if isinstance(body, Vertices):
-                body.script(self.time + dt, dt)
+                body.obey(dt)
             body.swap()
             body.max_speed, body.max_wave_speed, body.max_viscosity = speeds
             if isinstance(body, Vertices):
@@ -226,6 +229,13 @@ class Simulation(World):
         from continua.diagnostics import diagnose
 
         return diagnose(self)
+
+    @property
+    def solves(self) -> list[Report]:
+        """How the minimisations of the last step went, of the grid and of meshes on their own: status, iterations, and
+        gradient and energy after each of them."""
+        found = [self.integrator.last_solve, self._mesh_stepper.last_solve if self._mesh_stepper else None]
+        return [report for report in found if report is not None]
 
     def summary(self) -> Summary:
         """What there is and what a step will cost, before running."""

@@ -31,7 +31,9 @@ def test_the_gallery_is_complete() -> None:
     viscoelastic = {"sponge-twist", "sponge-shot", "shaving-foam", "toothpaste", "viennetta", "pie"}
     transfers = {"spinning-disc", "compressed-square", "jello-drop"}
     flow = {"vortex-sheet", "ink-drop", "dust-column", "water-dam", "water-dam-3d", "water-on-sphere"}
-    assert promised | granular | viscoelastic | transfers | flow <= set(NAMES)
+    meshes = {"cube-stretch", "cube-pulse", "cube-random", "cube-point", "ball-drop", "two-spheres"}
+    contact = {"torus-ground", "torus-hole", "box-stack", "blob-between-cubes", "tori-bowl"}
+    assert promised | granular | viscoelastic | transfers | flow | meshes | contact <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -40,9 +42,11 @@ def test_scene_documents_itself(name: str) -> None:
     tree = ast.parse(catalogue.path(name).read_text(encoding="utf-8"))
     text = ast.get_docstring(tree) or ""
     assert len(text.splitlines()[0]) < 100 and text.splitlines()[0].endswith(".")
-    assert "What to look at" in text and "particles" in text and "steps" in text
     content = module(name)
-    assert "particles" in content["COST"] and content["COST"] == catalogue.cost(name)
+    scene = content["scene"]
+    unit = "particles" if scene.body or scene.emitter else "vertices"
+    assert "What to look at" in text and unit in text and "steps" in text
+    assert unit in content["COST"] and content["COST"] == catalogue.cost(name)
     assert isinstance(content["SMALL"], list) and all("=" in override for override in content["SMALL"])
     assert callable(content["check"]) and content["check"].__doc__
 
@@ -56,7 +60,7 @@ def test_small_scene_meets_its_promise(name: str) -> None:
     assert not sim.warnings
     start = sim.diagnostics()
     sim.run(frames=scene.run.frames, fps=scene.run.fps)
-    assert sim.particles > 100  # emitters start empty
+    assert sim.particles + sum(len(mesh) for mesh in sim.meshes) > 100  # emitters start empty
     assert sim.time == pytest.approx(scene.run.frames / scene.run.fps)
     numbers = content["check"](sim, start)
     assert numbers and all(math.isfinite(value) for value in numbers.values())

@@ -26,8 +26,8 @@ class StepEnergy:
     def gradient(self, v: np.ndarray) -> np.ndarray:
         return self.mass * (v - self.start) + self.active * self.at.forces(v)
 
-    def prepare(self, v: np.ndarray) -> None:
-        self.tangents = self.at.prepare(0 * v if self.stale else v)
+    def prepare(self, v: np.ndarray, *, positive: bool = False) -> None:
+        self.tangents = self.at.prepare(0 * v if self.stale else v, positive=positive)
 
     def product(self, u: np.ndarray) -> np.ndarray:
         return self.mass * u + self.active * self.at.product(self.tangents, u)

@@ -153,3 +153,15 @@ def test_info_shows_steps_iterations_and_time(tmp_path: Path) -> None:
     explicit, _ = block_above_floor("symplectic")
     explicit.run(0.025, fps=40, output=tmp_path / "explicit")
     assert "per step" not in dict(lines(tmp_path, collect(RunFolder(tmp_path / "explicit"))))
+
+
+def test_reports_of_the_last_step_hold_the_energy_of_every_iteration() -> None:
+    sim, _ = block_above_floor("optimization")
+    sim.step()
+    (report,) = sim.solves
+    energies = [energy for _, energy in report.history]
+    assert len(energies) == report.iterations + 1 and report.converged
+    assert all(b <= a for a, b in zip(energies, energies[1:], strict=False))
+    explicit, _ = block_above_floor("symplectic")
+    explicit.step()
+    assert explicit.solves == []

@@ -9,7 +9,7 @@ import material_list
 import numpy as np
 
 from continua.materials import NativeMaterial
-from continua.mesh import Elements, NativeEnergy
+from continua.mesh import Elements
 from continua.optimize.terms import Term
 
 # Meshes take no Newtonian viscosity.
@@ -78,20 +78,11 @@ def derivative_errors(energy: Term, x: np.ndarray, gradient_of: Term | None = No
     return np.max(errors, axis=0)
 
 
-def dense(energy: Term, x: np.ndarray) -> np.ndarray:
-    """Hessian as a full matrix, column by column from products."""
-    energy.prepare(x)
+def dense(energy: Term, x: np.ndarray, *, positive: bool = False) -> np.ndarray:
+    """Hessian as a full matrix, column by column from products; `positive` without negative stiffness of elements."""
+    energy.prepare(x, positive=positive)
     units = np.eye(x.size).reshape(-1, *x.shape)
     return np.array([energy.product(unit).ravel() for unit in units]).T
-
-
-def dense_positive(energy: NativeEnergy, x: np.ndarray) -> np.ndarray:
-    """The same without the negative eigenvalues of the elements."""
-    energy.positive = True
-    try:
-        return dense(energy, x)
-    finally:
-        energy.positive = False
 
 
 def reference_gradient(elements: Elements, points: np.ndarray, x: np.ndarray) -> np.ndarray:

@@ -260,8 +260,8 @@ class _Term:
     def __init__(self, energy: Elements) -> None:
         self.value, self.gradient, self._hessian = energy.value, energy.gradient, energy.hessian
 
-    def prepare(self, x: np.ndarray) -> None:
-        hessian = self._hessian(x)
+    def prepare(self, x: np.ndarray, *, positive: bool = False) -> None:
+        hessian = self._hessian(x, positive=positive)
         self.product, self.diagonal = hessian.product, hessian.diagonal
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from mesh_samples import box, dense, dense_positive, derivative_errors, shaken
+from mesh_samples import box, dense, derivative_errors, shaken
 from scipy import linalg
 
 from continua.errors import SetupError
@@ -34,7 +34,7 @@ def test_rayleigh_damping_takes_energy_away_whatever_the_motion() -> None:
     x_n = shaken(points, 0.1)  # the raw stiffness has negative eigenvalues here
     assert np.linalg.eigvalsh(dense(elements, x_n)).min() < 0
     damping = Rayleigh(elements, x_n, coefficient=0.02, dt=0.01)
-    D = dense_positive(elements, x_n)
+    D = dense(elements, x_n, positive=True)
     for seed in range(20):
         dx = shaken(np.zeros_like(x_n), 0.1, seed)
         work = -np.vdot(damping.gradient(x_n + dx), dx)

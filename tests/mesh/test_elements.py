@@ -9,7 +9,6 @@ from mesh_samples import (
     box,
     deformed,
     dense,
-    dense_positive,
     derivative_errors,
     random_mesh,
     reference_gradient,
@@ -112,7 +111,7 @@ def test_projection_removes_exactly_the_negative_part(material, d: int) -> None:
     points, cells = random_mesh(d)
     x = shaken(0.8 * points, 0.03)  # compressed
     elements = Elements(points, cells, material)
-    H, projected = dense(elements, x), dense_positive(elements, x)
+    H, projected = dense(elements, x), dense(elements, x, positive=True)
     scale = np.abs(projected).max()
     assert np.linalg.eigvalsh(projected).min() >= -1e-12 * scale
     assert np.linalg.eigvalsh(projected - H).min() >= -1e-12 * scale
@@ -120,7 +119,7 @@ def test_projection_removes_exactly_the_negative_part(material, d: int) -> None:
         assert np.linalg.eigvalsh(H).min() < -1e-3 * scale
     if material.model != "liquid":  # a liquid under pressure is never free of negative eigenvalues
         stretched = 1.05 * points
-        difference = dense(elements, stretched) - dense_positive(elements, stretched)
+        difference = dense(elements, stretched) - dense(elements, stretched, positive=True)
         assert np.abs(difference).max() <= 1e-12 * scale
 
 

@@ -50,15 +50,6 @@ def norm_m(body: ct.SolidBody, v: Array) -> float:
     return float(body.mass @ (v * v).sum(axis=1))
 
 
-def shape_error(body: ct.SolidBody) -> float:
-    """Largest distance from the rest shape, after the best rigid motion [m]."""
-    now, rest = (a - a.mean(axis=0) for a in (body.x, body.rest))
-    u, _, vt = np.linalg.svd(now.T @ rest)
-    signs = np.ones(body.dimension)
-    signs[-1] = np.linalg.det(u @ vt)
-    return float(np.abs(now - rest @ (u * signs @ vt).T).max())
-
-
 def forces(sim: ct.Simulation, steps: int = 1) -> Array:
     """Mean force of every collider over some steps, (n, 3) [N]."""
     before, t = sim.impulses.copy(), sim.time

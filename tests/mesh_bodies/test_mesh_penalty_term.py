@@ -60,6 +60,17 @@ def test_o1_products_of_the_penalty_are_symmetric(surface: Surface, x: np.ndarra
     assert abs(np.vdot(w, Hu) - np.vdot(u, Hw)) < 1e-12 * np.abs(w * Hu).sum()
 
 
+def test_negative_stiffness_of_the_penalty_is_left_out_on_request(surface: Surface, x: np.ndarray) -> None:
+    """Points in a ball lose force as they move along its surface; those outside feel nothing."""
+    term = penalty(surface, x)
+    units = np.broadcast_to(np.eye(3)[:, None], (3, *x.shape))
+    exact = np.linalg.eigvalsh(np.stack([term.product(u) for u in units], axis=2))
+    term.prepare(x, positive=True)
+    positive = np.linalg.eigvalsh(np.stack([term.product(u) for u in units], axis=2))
+    np.testing.assert_allclose(positive, np.maximum(exact, 0), atol=1e-10 * exact.max())
+    assert exact.min() < -0.1 * exact.max()
+
+
 def test_the_penalty_is_positive_and_pushes_out(surface: Surface, x: np.ndarray) -> None:
     """The printed sign, +k phi^3, attracts (J15 A.5.2)."""
     term, printed = penalty(surface, x), LevelSetPenalty(surface, np.ones(len(x), bool), -STIFFNESS)

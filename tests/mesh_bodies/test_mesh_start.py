@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mesh_worlds import FRAME, block, jelly, shape_error, world
+from mesh_worlds import FRAME, block, jelly, world
 
 import continua as ct
+from continua.bodies.shape_error import shape_error
 
 TURN = ((0.0, -1.0), (1.0, 0.0))
 MESH = ct.meshes.box_mesh((0, 0), (1, 1), (3, 3))

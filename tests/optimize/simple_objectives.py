@@ -23,8 +23,11 @@ class Functions:
         self.value, self.gradient = value, gradient
         self._hessian, self._diagonal = hessian, diagonal
 
-    def prepare(self, x: Vector) -> None:
+    def prepare(self, x: Vector, *, positive: bool = False) -> None:
         self._matrix = self._hessian(x)
+        if positive:
+            values, vectors = np.linalg.eigh(self._matrix)
+            self._matrix = vectors * np.maximum(values, 0.0) @ vectors.T
 
     def product(self, dx: Vector) -> Vector:
         return self._matrix @ dx

@@ -34,10 +34,11 @@ class Springs:
         length, n = self._lengths(x)
         return self._scatter((self.stiffness * (length - self.rest))[:, None] * n, x)
 
-    def prepare(self, x: NDArray) -> None:
+    def prepare(self, x: NDArray, *, positive: bool = False) -> None:
         length, n = self._lengths(x)
         nn = n[:, :, None] * n[:, None, :]
         across = 1 - self.rest / np.where(length > 0, length, np.inf)
+        across = np.maximum(across, 0.0) if positive else across
         self._blocks = self.stiffness * (nn + across[:, None, None] * (np.eye(x.shape[1]) - nn))
         self._blocks[length == 0] = 0
         self._like = x

@@ -83,7 +83,7 @@ class Rope:
     def gradient(self, x: Array) -> Array:
         return self.stiffness * (x - self.anchor)
 
-    def prepare(self, x: Array) -> None:
+    def prepare(self, x: Array, *, positive: bool = False) -> None:
         pass
 
     def product(self, dx: Array) -> Array:

@@ -22,7 +22,7 @@ class Separable:
     def gradient(self, x: NDArray) -> NDArray:
         return self._f[1](x)
 
-    def prepare(self, x: NDArray) -> None:
+    def prepare(self, x: NDArray, *, positive: bool = False) -> None:
         self._second = self._f[2](x)
 
     def product(self, dx: NDArray) -> NDArray:

@@ -50,6 +50,31 @@ def test_negative_curvature_is_left_downhill(krylov: Any) -> None:
     assert saddle == pytest.approx([0, 0], abs=1e-6), "plain Newton goes to the saddle point"
 
 
+def asked_for_positive(start: tuple[float, float], **options: Any) -> list[bool]:
+    """Whether negative curvature was to be left out, in every iteration on the way into a well."""
+    objective, asked = two_wells(), []
+    prepare = objective.prepare
+
+    def listening(x: np.ndarray, *, positive: bool = False) -> None:
+        asked.append(positive)
+        prepare(x, positive=positive)
+
+    objective.prepare = listening  # type: ignore[method-assign]
+    _, report = minimise(objective, [np.array(start)], Options(**options))
+    assert report.converged
+    return asked
+
+
+def test_negative_curvature_is_left_out_after_it_was_met() -> None:
+    """Once: the iterations near the solution have the whole Hessian."""
+    curved, straight = (0.5, 0.1), (0.9, 0.1)
+    assert asked_for_positive(curved)[:3] == [False, True, False] and sum(asked_for_positive(curved)) == 1
+    assert not any(asked_for_positive(straight))
+    assert not any(asked_for_positive(curved, positive=False))
+    assert all(asked_for_positive(straight, positive=True))
+    assert not any(asked_for_positive(curved, positive=True, plain_newton=True, krylov="minres"))
+
+
 def test_minres_directions_are_turned_around() -> None:
     """MINRES solves H dx = -g even where that leads uphill; CG has stopped before."""
     start = [np.array([0.1, 0.0])]

@@ -11,9 +11,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from continua.bodies.shape_error import shape_error
 from continua.validation.convergence_map import STEPS, TOLERANCE, bar, convergence_map
 from continua.validation.plain_newton import FRAME, minimised_step, minimising, plain_step, struck_cube
-from continua.validation.recovery import POINT, RANDOM, ROWS, recover, recovered, shape_error, stretched
+from continua.validation.recovery import POINT, RANDOM, ROWS, recover, recovered, stretched
 
 EASY = (1.2, 0.3)  # a pixel from which both methods converge
 

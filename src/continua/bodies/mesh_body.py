@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import ClassVar
@@ -24,7 +25,7 @@ VelocityLike = Rigid | Affine | ArrayLike | Callable[[Array], ArrayLike] | None
 StartLike = Placed | Scattered | Callable[[Array], ArrayLike] | None
 
 
-class MeshBody:
+class MeshBody(ABC):
     """Points with mass, joined by elements or springs; the base of `SolidBody` and `SpringBody`.
 
     Keyword arguments of all mesh bodies:
@@ -78,6 +79,7 @@ class MeshBody:
         self.nbytes = 3 * hessian.values.nbytes  # about: elements and Newton vectors take twice as much again
         self.drag, self.damping = float(drag), float(damping)
         self.on_grid = on_grid
+        self.pull = np.zeros(3)  # impulse that scripts have given so far [N s]
         self.before: Motion | None = None  # one step ago
         self.before_dt = 0.0  # length of that step [s]
 
@@ -95,14 +97,14 @@ class MeshBody:
         return np.arange(len(self), dtype=np.int32)
 
     @property
+    @abstractmethod
     def label(self) -> str:
         """What it is made of."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def cells(self) -> NDArray[np.int32]:
         """Points of every element (M, d + 1), or of every spring (M, 2)."""
-        raise NotImplementedError
 
     @property
     def cell(self) -> str:
@@ -110,9 +112,9 @@ class MeshBody:
         return {2: "spring", 3: "triangle", 4: "tetrahedron"}[self.cells.shape[1]]
 
     @property
+    @abstractmethod
     def surface(self) -> NDArray[np.int32]:
         """Facets (F, d) of solids, or the sheet (F, 3) of springs."""
-        raise NotImplementedError
 
     @cached_property
     def edge_length(self) -> float:
@@ -150,6 +152,7 @@ class MeshBody:
     def snapshot(self) -> dict[str, NDArray]:
         """Copies of everything needed to continue with the same bits."""
         data = {"x": self.x.copy(), "v": self.v.copy(), "before_dt": np.array(self.before_dt)}
+        data["pull"] = self.pull.copy()
         if self.before is not None:
             data |= {"before_x": self.before.x.copy(), "before_v": self.before.v.copy()}
         return data
@@ -161,7 +164,7 @@ class MeshBody:
                 f'the stored mesh body "{self.name}" has {len(data["x"])} points, not {len(self)}'
             )
         self.x, self.v = np.array(data["x"]), np.array(data["v"])
-        self.before_dt = float(data["before_dt"])
+        self.before_dt, self.pull = float(data["before_dt"]), np.array(data["pull"])
         has = "before_x" in data
         self.before = Motion(np.array(data["before_x"]), np.array(data["before_v"])) if has else None
 

@@ -45,6 +45,11 @@ class Vertices(Body):
         super().__init__(str(mesh.name), _Vertex(mesh.label), mesh.dimension, dtype, modes=modes)
         self.mesh = mesh
         self.pull = np.zeros(3)  # impulse that scripts gave so far [N s]
+        self.reaction = np.zeros(
+            mesh.dimension
+        )  # part of it against the forces of the mesh, in the running step
+        self.held: NDArray[np.intp] = np.empty(0, np.intp)  # vertices scripted at the end of the running step
+        self.places = np.empty((0, mesh.dimension))  # where they must be then [m]
         self.append(mesh.x, mesh.v, mesh.velocity_gradient, mesh.mass)
         self._seen = Motion(mesh.x.copy(), mesh.v.copy())
 
@@ -72,18 +77,29 @@ class Vertices(Body):
 
     # ---- the forces of the mesh ------------------------------------------------------------------------------
 
-    def forces(self) -> Array:
-        """On the vertices now, damping and drag included, (N, d) [N]."""
+    def begin_step(self, t: float) -> None:
+        """Find out which vertices are scripted at the end of the step, at time t [s]."""
+        self.held, self.places = self.mesh.scripted_at(t)
+
+    def let_go(self, forces: Array) -> Array:
+        """Set forces (N, d) on scripted vertices to zero, since the grid does not feel them; returns their sum (d,)."""
+        total = forces[self.held].sum(axis=0)
+        forces[self.held] = 0.0
+        return total
+
+    def impulse(self, dt: float) -> Array:
+        """Of all forces on the vertices during dt [s], at the present positions, damping and drag included [N s]."""
         mesh = self.mesh
         force = mesh.forces() - mesh.drag * mesh.mass[:, None] * mesh.v
         if mesh.damping:
             force -= mesh.damping * mesh.energy.hessian(mesh.x, positive=True).product(mesh.v)
+        force *= dt
+        self.reaction = -self.let_go(force)
         return force
 
-    def terms(self, dt: float, positive: bool) -> list[Term]:
+    def terms(self, dt: float) -> list[Term]:
         """Energies of the positions at the end of a step of dt [s]."""
         mesh = self.mesh
-        mesh.energy.positive = positive
         terms: list[Term] = [mesh.energy]
         if mesh.damping:
             terms.append(Rayleigh(mesh.energy, mesh.x, coefficient=mesh.damping, dt=dt))
@@ -103,17 +119,16 @@ class Vertices(Body):
 
     # ---- the end of a step -----------------------------------------------------------------------------------
 
-    def script(self, t: float, dt: float) -> None:
-        """Put scripted vertices where they must be at the end of a step, at time t [s]; called before `swap`."""
-        chosen, places = self.mesh.scripted_at(t)
-        if not len(chosen):
+    def obey(self, dt: float) -> None:
+        """Put scripted vertices where they must be at the end of a step; called before `swap`."""
+        if not len(self.held):
             return
         new = self.next_arrays
-        rows = np.argsort(new.ids[: self.count])[chosen]
-        velocity = (places - self.mesh.x[chosen]) / dt
-        gain = velocity - new.v[:, rows].T
-        self.pull[: self.dimension] += self.mesh.mass[chosen] @ gain
-        new.x[:, rows], new.v[:, rows] = places.T, velocity.T
+        rows = np.argsort(new.ids[: self.count])[self.held]
+        velocity = (self.places - self.mesh.x[self.held]) / dt
+        gain = self.mesh.mass[self.held] @ (velocity - new.v[:, rows].T)
+        self.mesh.pull[: self.dimension] += gain + self.reaction
+        new.x[:, rows], new.v[:, rows] = self.places.T, velocity.T
         new.C[:, rows], new.modes[rows] = 0, 0
 
     def take_step(self, dt: float, period: NDArray[np.float64]) -> None:
@@ -125,12 +140,8 @@ class Vertices(Body):
         self._seen = Motion(x.copy(), v.copy())
         self.F = np.eye(self.dimension)  # deformation is that of the elements
 
-    def snapshot(self) -> dict[str, NDArray]:
-        return super().snapshot() | {"pull": self.pull.copy()}
-
     def restore(self, data: dict[str, NDArray]) -> None:
         super().restore(data)
-        self.pull = np.array(data["pull"])
         self._seen = Motion(self.mesh.x.copy(), self.mesh.v.copy())
 
 

@@ -33,12 +33,15 @@ class LevelSetPenalty:
         g[some] = -3 * self.stiffness * (phi**2)[:, None] * slope
         return g
 
-    def prepare(self, x: Array) -> None:
+    def prepare(self, x: Array, *, positive: bool = False) -> None:
         self._some, phi, slope, curve = self._inside(x, 2)
         outer = slope[:, :, None] * slope[:, None, :]
         self._blocks = -self.stiffness * (
             6 * phi[:, None, None] * outer + 3 * (phi**2)[:, None, None] * curve
         )
+        if positive:  # around convex bodies the second part is negative
+            stiffness, axes = np.linalg.eigh(self._blocks)
+            self._blocks = axes * np.maximum(stiffness, 0.0)[:, None, :] @ axes.transpose(0, 2, 1)
 
     def product(self, dx: Array) -> Array:
         out = np.zeros_like(dx)

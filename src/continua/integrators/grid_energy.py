@@ -76,12 +76,15 @@ class ParticleEnergy:
 class MeshEnergy:
     """Energies of a mesh whose vertices go with the grid, x = x_n + dt W v (J15 section 3.3)."""
 
-    def __init__(self, grid: ImplicitGrid, number: int, body: Vertices, dt: float, positive: bool) -> None:
+    def __init__(self, grid: ImplicitGrid, number: int, body: Vertices, dt: float) -> None:
         self._grid, self._number, self._body, self._dt = grid, number, body, dt
-        self._terms = body.terms(dt, positive)
+        self._terms = body.terms(dt)
+        self._held_impulse = self._held_change = np.zeros(grid.dimension)
 
     def _positions(self, v: NDArray) -> Array:
-        return self._body.mesh.x + self._dt * self._grid.to_vertices(self._number, self._body, v)
+        x = self._body.mesh.x + self._dt * self._grid.to_vertices(self._number, self._body, v)
+        x[self._body.held] = self._body.places
+        return x
 
     def _scatter(self, forces: Array, tiles: NDArray, *, squared: bool = False) -> None:
         self._grid.scatter_values(self._number, self._body, forces, tiles, squared=squared)
@@ -92,23 +95,33 @@ class MeshEnergy:
 
     def gradient(self, v: NDArray, tiles: NDArray) -> None:
         x = self._positions(v)
-        self._scatter(self._dt * _sum(term.gradient(x) for term in self._terms), tiles)
+        impulse = self._dt * _sum(term.gradient(x) for term in self._terms)
+        self._held_impulse = self._body.let_go(impulse)
+        self._scatter(impulse, tiles)
 
     def prepare(self, v: NDArray, positive: bool) -> None:
         x = self._positions(v)
         for term in self._terms:
-            term.prepare(x)
+            term.prepare(x, positive=positive)
 
     def product(self, u: NDArray, tiles: NDArray) -> None:
         dx = self._grid.to_vertices(self._number, self._body, u)
-        self._scatter(self._dt**2 * _sum(term.product(dx) for term in self._terms), tiles)
+        dx[self._body.held] = 0.0
+        change = self._dt**2 * _sum(term.product(dx) for term in self._terms)
+        self._held_change = self._body.let_go(change)
+        self._scatter(change, tiles)
+
+    def react(self, change: float) -> None:
+        """Impulse of scripts against the forces of the last gradient and `change` times those of the last product."""
+        self._body.reaction = self._held_impulse + change * self._held_change
 
     def diagonal(self, tiles: NDArray) -> None:
         """As if the motion of a vertex did not pull its neighbours along: more than the diagonal, in the same ratios
         between nodes deep in the mesh, and much less than the mass at its rim."""
         for term in self._terms:
-            term.prepare(self._body.mesh.x)
+            term.prepare(self._body.mesh.x, positive=True)
         stiffness = _sum(np.maximum(term.diagonal(), 0.0) for term in self._terms)
+        self._body.let_go(stiffness)
         self._scatter(self._dt**2 * stiffness, tiles, squared=True)
 
 
@@ -125,14 +138,11 @@ class GridEnergy:
         mass: Array,
         target: Array,
         dt: float,
-        positive: bool,
     ) -> None:
-        self._grid, self._target, self._positive = grid, target, positive
+        self._grid, self._target = grid, target
         self.mass = mass[:, None]
         self._parts: list[BodyEnergy] = [
-            MeshEnergy(grid, k, body, dt, positive)
-            if isinstance(body, Vertices)
-            else ParticleEnergy(grid, k, body, dt)
+            MeshEnergy(grid, k, body, dt) if isinstance(body, Vertices) else ParticleEnergy(grid, k, body, dt)
             for k, body in enumerate(bodies)
         ]
         stiffness = self._sum(lambda part, tiles: part.diagonal(tiles))
@@ -152,10 +162,10 @@ class GridEnergy:
         v = self._grid.as_nodes(x, "trial")
         return self.mass * (x - self._target) + self._sum(lambda part, tiles: part.gradient(v, tiles))
 
-    def prepare(self, x: Array) -> None:
+    def prepare(self, x: Array, *, positive: bool = False) -> None:
         v = self._grid.as_nodes(x, "trial")
         for part in self._parts:
-            part.prepare(v, self._positive)
+            part.prepare(v, positive)
 
     def product(self, dx: Array, elastic: float = 1.0) -> Array:
         """Hessian times dx; `elastic` is the part of the stiffness that counts."""
@@ -164,6 +174,12 @@ class GridEnergy:
 
     def precondition(self, r: Array) -> Array:
         return self._inverse * r
+
+    def react(self, change: float = 0.0) -> None:
+        """Tell meshes with scripts what these must give: by the last gradient, and `change` times the last product."""
+        for part in self._parts:
+            if isinstance(part, MeshEnergy):
+                part.react(change)
 
 
 def _sum(arrays: Iterable[Array]) -> Array:

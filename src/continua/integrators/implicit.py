@@ -24,6 +24,7 @@ from continua.optimize.krylov import SOLVERS, dot, norm
 Array = NDArray[np.float64]
 WORK = ("newton_iterations", "krylov_iterations", "line_search_evaluations")
 CONTACT_ROUNDS = 5  # most solves of a semi-implicit step, each with other nodes held by obstacles
+NEGLIGIBLE = 1e-20  # mass of a node over the largest: particles that touch it by rounding only do not feel it
 FAR = 1e300  # nodes with hardly any mass take steps of any length without doing anything; the energy decides
 NOISE = 50  # relative error of the energy of a step, in units of the rounding error of particle data
 
@@ -137,12 +138,13 @@ class ImplicitGrid(SymplecticEuler):
         """New node velocities and mass."""
         self._dtype = old.dtype
         flat = old.reshape(-1, 4).astype(np.float64)
-        mass, before = flat[:, 3], flat[:, :3]
+        before = flat[:, :3]
+        mass = np.where(flat[:, 3] > NEGLIGIBLE * flat[:, 3].max(), flat[:, 3], 0.0)
         push = np.zeros(3)
         push[: self.dimension] = dt * gravity
         target = np.where(mass[:, None] > 0, before + push, 0.0)
         contact = NodeContact.of(table, self._node_points(), mass > 0)
-        energy = GridEnergy(self, bodies, mass, target, dt, self.settings.positive)
+        energy = GridEnergy(self, bodies, mass, target, dt)
         if isinstance(self.settings, SemiImplicit):
             v, reaction = self._one_newton_step(energy, contact, target)
         else:
@@ -169,7 +171,7 @@ class ImplicitGrid(SymplecticEuler):
         settings = self.settings
         assert isinstance(settings, SemiImplicit)
         still = np.zeros_like(target)
-        energy.prepare(still)
+        energy.prepare(still, positive=settings.positive)
         impulse = -energy.gradient(still)
         tolerance = max(settings.tolerance * norm(impulse), energy.rounding)
         stopping = Stopping(0.0, tolerance, settings.max_iterations)
@@ -192,7 +194,9 @@ class ImplicitGrid(SymplecticEuler):
                 break
         self._count(newton_iterations=1, krylov_iterations=iterations)
         v = contact.project(v)
-        return v, gradient(v)
+        reaction = gradient(v)
+        energy.react(settings.implicitness)
+        return v, reaction
 
     def _minimum(
         self,
@@ -216,6 +220,7 @@ class ImplicitGrid(SymplecticEuler):
             tolerance=max(settings.tolerance * momentum * speed, energy.rounding),
             forcing=(momentum * crossing) ** -0.5,
             krylov=settings.krylov,
+            positive=settings.positive,
             max_iterations=settings.max_iterations,
             noise=NOISE * float(np.finfo(self._dtype).eps),
             max_step=FAR,
@@ -227,9 +232,12 @@ class ImplicitGrid(SymplecticEuler):
             line_search_evaluations=report.line_search_evaluations,
         )
         self.report["unconverged"] = float(not report.converged)
+        self.last_solve = report
         if not report.converged:
             result.unconverged = report.status
-        return v, energy.gradient(v)
+        reaction = energy.gradient(v)
+        energy.react()
+        return v, reaction
 
     def _count(self, **work: float) -> None:
         """Work of the last step, and of all so far (repeated steps included)."""

@@ -30,7 +30,7 @@ def collision_of(bodies: Sequence[MeshBody], settings: Optimization) -> SelfColl
     solids = [(body, start) for body, start in zip(bodies, starts) if isinstance(body, SolidBody)]
     own_body = settings.collisions == "all"
     parts = sum(int(body.mesh.components.max()) + 1 for body, _ in solids)
-    if settings.collisions == "none" or parts < (1 if own_body else 2):
+    if settings.collisions == "off" or parts < (1 if own_body else 2):
         return None
     stiffness = settings.collision_stiffness or penalty_stiffness([body for body, _ in solids])
     smallest = min(float(np.ptp(body.rest, axis=0).max()) for body, _ in solids)

@@ -36,13 +36,15 @@ class MeshResult:
 
     moved: list[Motion]
     impulses: NDArray[np.float64]  # per collider (n, 3) [N s]
+    pulls: NDArray[np.float64]  # of the scripts of every body (bodies, 3) [N s]
     report: Report
     seconds: float
 
     def accept(self, bodies: Sequence[MeshBody], dt: float) -> None:
         """Let the bodies go there."""
-        for body, moved in zip(bodies, self.moved, strict=True):
+        for body, moved, pull in zip(bodies, self.moved, self.pulls, strict=True):
             body.accept(moved, dt)
+            body.pull += pull
 
 
 class BodyTerms:
@@ -60,10 +62,10 @@ class BodyTerms:
             total[rows] += term.gradient(x[rows])
         return total
 
-    def prepare(self, x: Array) -> None:
+    def prepare(self, x: Array, *, positive: bool = False) -> None:
         self._shape = x.shape
         for rows, term in self._terms:
-            term.prepare(x[rows])
+            term.prepare(x[rows], positive=positive)
 
     def product(self, dx: Array) -> Array:
         total = np.zeros_like(dx)
@@ -85,6 +87,7 @@ class MeshStepper:
     settings: Optimization
     report: dict[str, float] = field(default_factory=dict)  # columns of the diagnostics
     seconds: float = 0.0  # spent so far
+    last_solve: Report | None = None  # with the energies of all iterations
     collision: SelfCollision | None = None  # energy of bodies that meet, over the points of all
     _meeting: tuple[MeshBody, ...] = ()  # the bodies it is for
 
@@ -117,6 +120,7 @@ class MeshStepper:
             self.report[name] = count
             self.report[f"total_{name}"] = self.report.get(f"total_{name}", 0.0) + count
         self.report["unconverged"] = float(not report.converged)
+        self.last_solve = report
 
 
 class _Problem:
@@ -178,7 +182,6 @@ class _Problem:
     def _body_terms(self) -> BodyTerms:
         terms: list[tuple[slice, Term]] = []
         for body, rows in zip(self.bodies, self.rows):
-            body.energy.positive = self.settings.positive
             terms.append((rows, body.energy))
             if body.damping:
                 center = self.step.base_position[rows]
@@ -204,8 +207,10 @@ class _Problem:
                     self.stuck.append((number, np.flatnonzero(touching)))
                 surfaces.append(new)
                 tied.append(touching if new.mode == SLIP else fixed & False)
+        self.scripted: list[NDArray[np.intp]] = []  # points of every body
         for body, rows in zip(self.bodies, self.rows):
             chosen, places = body.scripted_at(self.t + self.dt)
+            self.scripted.append(rows.start + chosen)
             fixed[rows.start + chosen], values[rows.start + chosen] = True, places
         self.fixed = fixed
         exact = [k for k, surface in enumerate(surfaces) if not surface.sampled]
@@ -228,6 +233,7 @@ class _Problem:
             tolerance=self.settings.tolerance * weight,
             forcing=max(stiff, weight) ** -0.5,
             krylov=self.settings.krylov,
+            positive=self.settings.positive,
             max_iterations=self.settings.max_iterations,
         )
 
@@ -260,9 +266,7 @@ class _Problem:
 
     def _rescued(self, x: Array, first: Report) -> tuple[Array, Report]:
         """Go on from x without negative stiffness of elements: slower near a solution, but straight through valleys."""
-        for body in self.bodies:
-            body.energy.positive = True
-        more = replace(self.options, max_iterations=RESCUE * self.options.max_iterations)
+        more = replace(self.options, positive=True, max_iterations=RESCUE * self.options.max_iterations)
         x, second = self._minimum([x], more)
         return x, _together(first, second)
 
@@ -303,10 +307,15 @@ class _Problem:
         for surface, some, force in reactions:
             given = during * force + rub(v, x, self.mass, surface, some, during * force)
             impulses[surface.owner, :d] += given.sum(axis=0)
+        holding = during * gradient - rubbed
+        pulls = np.zeros((len(self.bodies), 3))
+        for k, some in enumerate(self.scripted):
+            pulls[k, :d] = holding[some].sum(axis=0)
+            holding[some] = 0.0
         for number, some in self.stuck:
-            impulses[number, :d] += (during * gradient[some] - rubbed[some]).sum(axis=0)
+            impulses[number, :d] += holding[some].sum(axis=0)
         moved = [Motion(x[rows].copy(), v[rows].copy()) for rows in self.rows]
-        return MeshResult(moved, impulses, report, 0.0)
+        return MeshResult(moved, impulses, pulls, report, 0.0)
 
     def _rub_bodies(self, v: Array, x: Array, during: float) -> Array:
         """Friction between bodies that press for a time [s] changes v (N, d) [m/s]: its impulses (N, d) [N s].

@@ -77,8 +77,9 @@ class Optimization(Integrator):
         description="gradient at which a step is done, relative to the momentum of a cell per step",
     )
     krylov: Literal["cg", "minres"] = Field(default="cg", description="solver of the Newton steps")
-    positive: bool = Field(
-        default=False, description="whether negative stiffness of particles is left out of Newton steps"
+    positive: bool | None = Field(
+        default=None,
+        description="whether Newton steps go without negative stiffness; if not given: those after one that met some",
     )
     max_iterations: Annotated[int, Field(ge=1)] = Field(default=100, description="most Newton steps")
     positions: Literal["explicit", "implicit"] = Field(
@@ -93,7 +94,7 @@ class Optimization(Integrator):
         default=None,
         description="stiffness of sampled colliders towards mesh bodies [N/m^2]; left out: 10 times that of the bodies",
     )
-    collisions: Literal["none", "bodies", "all"] = Field(
+    collisions: Literal["off", "bodies", "all"] = Field(
         default="bodies",
         description="which solid mesh bodies push each other apart: none, different ones, or each also itself",
     )

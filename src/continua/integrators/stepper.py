@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from continua import _core
 from continua.bodies.points import Body
 from continua.grid.blocks import SIDE, BlockGrid, BlockOrder, Lattice, Workspace, sort_particles
+from continua.optimize import Report
 from continua.transfers import Transfer
 
 
@@ -104,6 +105,7 @@ class Stepper(ABC):
         self.plan = self.transfer.plan(self.lattice.dimension, self.degree)
         self.seconds = dict.fromkeys(self.PHASES, 0.0)
         self.report: dict[str, float] = {}  # more columns of the diagnostics, of the last step
+        self.last_solve: Report | None = None  # of an integrator that minimises
         self._orders: list[BlockOrder] = []
 
     @property

@@ -111,7 +111,7 @@ class SymplecticEuler(Stepper):
                 self._collect(number, tiles, nodes, add=add)
                 add = True
             if stress and isinstance(body, Vertices):
-                self.scatter_values(number, body, dt * body.forces(), tiles)
+                self.scatter_values(number, body, body.impulse(dt), tiles)
                 self._collect(number, tiles, nodes, add=add)
                 add = True
         return nodes

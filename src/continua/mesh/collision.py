@@ -172,8 +172,8 @@ class SelfCollision:
         """Derivative of the energy, minus the forces, (N, d) [N]; pairs do not change in it."""
         return self.pairs(x).gradient()
 
-    def prepare(self, x: Array) -> None:
-        """Make ready for `product` and `diagonal` at x."""
+    def prepare(self, x: Array, *, positive: bool = False) -> None:
+        """Make ready for `product` and `diagonal` at x; the Hessian is the exact one in any case."""
         self._prepared = self.pairs(x)
 
     def product(self, dx: Array) -> Array:

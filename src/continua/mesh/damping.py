@@ -45,7 +45,7 @@ class Rayleigh:
         """Minus the damping forces, (N, d) [N]."""
         return self.product(x - self._center)
 
-    def prepare(self, x: Array) -> None:
+    def prepare(self, x: Array, *, positive: bool = False) -> None:
         """Nothing to do: the Hessian is the same for all x."""
 
     def product(self, dx: Array) -> Array:
@@ -77,7 +77,7 @@ class Drag:
         """Minus the drag, (N, d) [N]."""
         return self._stiffness * (x - self._start)
 
-    def prepare(self, x: Array) -> None:
+    def prepare(self, x: Array, *, positive: bool = False) -> None:
         """Nothing to do: the Hessian is the same for all x."""
 
     def product(self, dx: Array) -> Array:

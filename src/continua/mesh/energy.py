@@ -57,8 +57,6 @@ class BlockHessian:
 class NativeEnergy:
     """A `continua.optimize.Term` whose formulas live in the core. The same bits for any number of threads."""
 
-    positive = False  # whether `prepare` removes the negative eigenvalues of every element
-
     def __init__(self, kernel: _core.MeshElements | _core.MeshSprings, nodes: tuple[int, int]) -> None:
         self._kernel = kernel
         self._nodes = nodes  # number of nodes, dimension
@@ -85,9 +83,9 @@ class NativeEnergy:
         self._kernel.hessian(node_array(x), positive, made.values)
         return made
 
-    def prepare(self, x: ArrayLike) -> None:
-        """Make ready for `product` and `diagonal` at x (N, d)."""
-        self._prepared = self.hessian(x, positive=self.positive, into=self._prepared)
+    def prepare(self, x: ArrayLike, *, positive: bool = False) -> None:
+        """Make ready for `product` and `diagonal` at x (N, d); `positive` as in `hessian`."""
+        self._prepared = self.hessian(x, positive=positive, into=self._prepared)
 
     def product(self, dx: ArrayLike) -> Array:
         """Hessian at the prepared positions times dx (N, d) [m]: (N, d) [N]."""

@@ -34,8 +34,9 @@ class Objective(Protocol):
     def gradient(self, x: Array) -> Array:
         """Gradient at x, a new array in every call; asked where value(x) is finite, directly after it."""
 
-    def prepare(self, x: Array) -> None:
-        """Make ready for products at x, once per Newton iteration."""
+    def prepare(self, x: Array, *, positive: bool = False) -> None:
+        """Make ready for products at x, once per Newton iteration; `positive` asks for an H without its negative
+        curvature, as far as that is easily left out."""
 
     def product(self, dx: Array) -> Array:
         """H dx at the prepared x; the same buffer may be returned in every call."""
@@ -60,6 +61,10 @@ class Options:
     )
     krylov_tolerance: Positive | None = Field(
         default=None, description="fixed relative tolerance of the Krylov solves in place of the adaptive one"
+    )
+    positive: bool | None = Field(
+        default=None,
+        description="whether iterations go without negative curvature; None: only those after one that met some",
     )
     max_krylov_iterations: Annotated[int, Field(ge=1)] = 1000
     max_iterations: Count = 500
@@ -136,6 +141,7 @@ class _Newton:
         self._objective, self._options, self._constraint = objective, options, constraint
         self._history: list[tuple[float, float]] = []
         self._krylov_iterations = self._negative_curvature_count = 0
+        self._met_negative_curvature = False  # in the last iteration
         self._gradient_fallbacks = self._sign_flips = self._evaluations = 0
 
     def run(self, starts: Sequence[Array]) -> tuple[Array, Report]:
@@ -185,15 +191,24 @@ class _Newton:
             max_iterations=options.max_krylov_iterations,
             stop_at_negative_curvature=options.krylov == "cg" and not plain,
         )
-        self._objective.prepare(x)
+        self._objective.prepare(x, positive=self._leaves_out_negative_curvature())
         solution = SOLVERS[options.krylov](self._product, -g, self._precondition, stopping)
         self._krylov_iterations += solution.iterations
+        self._met_negative_curvature = solution.negative_curvature
         self._negative_curvature_count += solution.negative_curvature
         if plain:
             return solution.x
         dx = self._descending(solution.x, g)
         length = norm(dx)
         return dx if length <= options.max_step else dx * (options.max_step / length)
+
+    def _leaves_out_negative_curvature(self) -> bool:
+        """CG stops at negative curvature, with a short direction. If the next iteration leaves that curvature out, CG
+        goes on to the end. The one after it has all of H again, to converge fast."""
+        if self._options.plain_newton:
+            return False
+        chosen = self._options.positive
+        return self._met_negative_curvature if chosen is None else chosen
 
     def _product(self, dx: Array) -> Array:
         return self._constraint.reduce_product(self._objective.product(dx), dx)

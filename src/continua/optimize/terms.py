@@ -22,8 +22,8 @@ class Term(Protocol):
     def gradient(self, x: Array) -> Array:
         """dPhi/dx (N, d) [N]: minus the forces."""
 
-    def prepare(self, x: Array) -> None:
-        """Make ready for `product` and `diagonal` at x."""
+    def prepare(self, x: Array, *, positive: bool = False) -> None:
+        """Make ready for `product` and `diagonal` at x; `positive` leaves out negative stiffness, if the term can."""
 
     def product(self, dx: Array) -> Array:
         """Second derivatives at the prepared x times dx (N, d)."""
@@ -44,7 +44,7 @@ class Gravity:
     def gradient(self, x: Array) -> Array:
         return -self._weight
 
-    def prepare(self, x: Array) -> None:
+    def prepare(self, x: Array, *, positive: bool = False) -> None:
         pass
 
     def product(self, dx: Array) -> Array:
@@ -95,10 +95,10 @@ class StepEnergy:
             total += term.gradient(x)
         return total
 
-    def prepare(self, x: Array) -> None:
+    def prepare(self, x: Array, *, positive: bool = False) -> None:
         stiffness = np.zeros_like(x)
         for term in self._terms:
-            term.prepare(x)
+            term.prepare(x, positive=positive)
             stiffness += term.diagonal()
         if self._costly:
             self._ceiling = math.inf

@@ -32,7 +32,7 @@ class ContactOutside(ImplicitGrid):
         assert isinstance(self.settings, SemiImplicit)
         part, mass = self.settings.implicitness, energy.mass
         still = np.zeros_like(target)
-        energy.prepare(still)
+        energy.prepare(still, positive=self.settings.positive)
         forced = np.divide(-energy.gradient(still), mass, out=np.zeros_like(target), where=mass > 0)
         stopped = contact.project(forced)
 

@@ -66,7 +66,12 @@ def plain_step(body: MeshBody, dt: float, t: float = 0.0, *, tolerance: float, m
 
 
 def minimising(
-    body: MeshBody, tolerance: float, *, most: int = 500, positive: bool = False, dt: float | None = None
+    body: MeshBody,
+    tolerance: float,
+    *,
+    most: int = 500,
+    positive: bool | None = None,
+    dt: float | None = None,
 ) -> Simulation:
     """A body alone in a world without gravity, whose steps end when the norm of all forces is below tolerance [N]."""
     weight = np.sqrt(len(body)) * float(body.mass.mean()) * EARTH  # the unit of the integrator's tolerance

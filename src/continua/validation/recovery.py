@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from continua.bodies.mesh_body import SolidBody
+from continua.bodies.shape_error import shape_error
 from continua.bodies.start import Placed, Scattered
 from continua.geometry.meshes import box_mesh
 from continua.materials import FixedCorotated
 from continua.optimize import ImplicitStep, Motion, Options, StepEnergy, minimise
-from continua.validation.case import Case, Measurement, at_most, reported
+from continua.validation.case import Case, Measurement, at_most
 from continua.validation.plain_newton import FRAME, minimised_step, minimising, plain_step
 
-CLOSE = 1e-2  # [m]
+CLOSE = 1e-2  # over the size of the cube, 1 m
 SLACK = 2  # times the counts of the prototype
 Start = Placed | Scattered
 
@@ -46,7 +47,7 @@ class Row:
     iterations: int
     nodes: int = 5  # along an edge
     nu: float = 0.3
-    positive: bool = False  # whether negative stiffness of elements is left out
+    positive: bool | None = None  # whether negative stiffness is left out; None: after meeting some
 
     def cube(self) -> SolidBody:
         """Unit cube, every cell cut into six tetrahedra."""
@@ -67,23 +68,12 @@ ROWS = (
     Row("1000 times as long, positive", stretched(1e3), 1e8, 3, 156, positive=True),
     Row("1e6 times as long, nu = 0", stretched(1e6), 1e8, 5, 61, nu=0.0),
     Row("1e6 times as large, nu = 0", stretched(1e6, 1e6, 1e6), 1e8, 6, 66, nu=0.0),
+    Row("one point, 9^3 points", POINT, 1e8, 1, 44, nodes=9),
 )
-FINE = (
-    Row("random, 9^3 points", RANDOM, 1e8, 1, 619, nodes=9),
-    Row("one point, 9^3 points, positive", POINT, 1e8, 1, 44, nodes=9, positive=True),
-)
-SLOW = Row("one point, 9^3 points", POINT, 1e8, 1, 44, nodes=9)  # more iterations than the prototype
+FINE = (Row("random, 9^3 points", RANDOM, 1e8, 1, 619, nodes=9),)
 VALLEY = Row("1e6 times as long, nu = 0.3", stretched(1e6), 1e8, 0, 0)
 CONTROLS = (ROWS[1], ROWS[8])
-
-
-def shape_error(body: SolidBody) -> float:
-    """Largest distance of a point from the shape at rest, after the best rigid motion [m]."""
-    now, rest = (a - a.mean(axis=0) for a in (body.x, body.rest))
-    u, _, vt = np.linalg.svd(now.T @ rest)
-    signs = np.ones(body.dimension)
-    signs[-1] = np.linalg.det(u @ vt)
-    return float(np.linalg.norm(now - rest @ (u * signs @ vt).T, axis=1).max())
+STUBBORN = replace(ROWS[-1], positive=False)  # never leaves negative stiffness out
 
 
 def recovered(body: SolidBody) -> bool:
@@ -141,20 +131,21 @@ def follow_valley(iterations: int, plain: bool = False) -> tuple[float, float]:
     return rise, float(np.ptp(x, axis=0).max() / np.ptp(cube.x, axis=0).max())
 
 
+def iterations_of(row: Row, cube: Recovery) -> Measurement:
+    """Newton iterations of the first step."""
+    quantity = f"{row.name}: iterations of the first step"
+    return at_most(quantity, cube.iterations, SLACK * row.iterations, row.iterations)
+
+
 def measure(quick: bool, wrong: bool) -> list[Measurement]:
     found = []
     for row in CONTROLS if wrong else ROWS if quick else ROWS + FINE:
         cube = recover(row, plain=wrong)
-        for what, count, reference in (
-            ("steps to recover", cube.steps, row.steps),
-            ("iterations of the first step", cube.iterations, row.iterations),
-        ):
-            if not (wrong and what.startswith("iterations")):
-                found.append(at_most(f"{row.name}: {what}", count, SLACK * reference, reference))
-    if not (quick or wrong):
-        slow = recover(SLOW)
-        found.append(at_most(f"{SLOW.name}: steps to recover", slow.steps, SLACK * SLOW.steps, SLOW.steps))
-        found.append(reported(f"{SLOW.name}: iterations of the first step", slow.iterations, SLOW.iterations))
+        found.append(at_most(f"{row.name}: steps to recover", cube.steps, SLACK * row.steps, row.steps))
+        if not wrong:
+            found.append(iterations_of(row, cube))
+    if wrong:
+        found.append(iterations_of(STUBBORN, recover(STUBBORN)))
     rise, extent = follow_valley(50 if quick or wrong else 500, plain=wrong)
     found.append(at_most(f"{VALLEY.name}: largest rise of the energy, relative", rise, 1e-12))
     if not wrong:
@@ -167,6 +158,6 @@ CASE = Case(
     title="Cube of jelly recovers from random, collapsed and stretched starts",
     source="independent prototype in double precision, after J15 figures A.7 and A.8",
     cost="30 s",
-    control="plain Newton in place of the minimiser",
+    control="plain Newton; for 9^3 points the minimiser that never leaves negative stiffness out",
     measure=measure,
 )
