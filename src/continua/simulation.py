@@ -13,7 +13,7 @@ from continua.bodies.force import pushed
 from continua.bodies.mesh_body import MeshBody
 from continua.bodies.points import Body
 from continua.bodies.vertices import Vertices
-from continua.errors import SetupError
+from continua.errors import InstabilityError, SetupError
 from continua.grid.blocks import SIDE
 from continua.instability import runaway, unstable
 from continua.integrators import (
@@ -37,6 +37,7 @@ MAX_STRAIN = 0.5  # |dt grad v| beyond which a step is repeated with half the dt
 CELL_SORT = 8  # steps between sorts by cell; in between particles are sorted by block only
 LIMIT_REFRESH = 32  # steps after which the fastest vibration of meshes on the grid is looked up again
 FRAME = 1 / 24  # [s], the step of mesh bodies on their own unless a frame is shorter
+SHORTEST_FRAME = 1 / 16  # of such a step that does not converge is tried before it is an error
 COLLAPSE = 1e-4  # a dt below this fraction of the first one means that particles run away
 
 
@@ -158,7 +159,9 @@ class Simulation(World):
                 result = self._advance(bodies, bound.dt)
             if result.bad is not None:
                 raise unstable(self, result.bad, bound)
-        moved = self._advance_meshes(bound.dt) if self.free_meshes else None
+        moved = None
+        if self.free_meshes:
+            moved, bound = self._advance_meshes(bound, alone=result is None)
         if result is not None:
             self._accept(bodies, result, bound.dt)
         if moved is not None:
@@ -196,10 +199,18 @@ class Simulation(World):
                 body.take_step(dt, period)
         self._add_impulses(result.impulses)
 
-    def _advance_meshes(self, dt: float) -> MeshResult:
-        return self.mesh_stepper.advance(
-            self.free_meshes, self.colliders, self.forces, dt, self.time, self.gravity
-        )
+    def _advance_meshes(self, bound: Bound, *, alone: bool) -> tuple[MeshResult, Bound]:
+        """A step of the meshes that are not on the grid, and its length: where they are `alone` it may be shortened."""
+        shortest = bound.dt if self.fixed_dt or not alone else SHORTEST_FRAME * bound.dt
+        while True:
+            try:
+                return self.mesh_stepper.advance(
+                    self.free_meshes, self.colliders, self.forces, bound.dt, self.time, self.gravity
+                ), bound
+            except InstabilityError:
+                bound = Bound(bound.dt / 2, "solver")
+                if bound.dt < shortest:
+                    raise
 
     def _add_impulses(self, impulses: NDArray[np.float64]) -> None:
         """impulses (n, 3) [N s] of the first n obstacles."""

@@ -187,3 +187,28 @@ def test_a_step_that_does_not_converge_says_so() -> None:
     ):
         sim.step()
     assert sim.steps == 0
+
+
+def struck(dt: float | None = None) -> ct.Simulation:
+    """A block hits the ground so hard that two iterations are not enough for a whole frame."""
+    sim = world(max_iterations=2, dt=dt)
+    sim.add(ct.colliders.Plane((0, 1)))
+    block(sim, height=0.1, cells=6, nu=0.4, velocity=(0, -20))
+    return sim
+
+
+def test_a_frame_that_does_not_converge_is_taken_in_parts() -> None:
+    sim = struck()
+    assert sim.step(FRAME) <= FRAME / 2 and sim.bound.name == "solver"
+    while sim.time < 6 * FRAME - 1e-9:
+        sim.step(6 * FRAME - sim.time)
+    (body,) = sim.meshes
+    assert body.x[:, 1].min() >= -1e-12 and body.max_speed < 5  # it has been stopped
+
+
+def test_a_fixed_step_that_does_not_converge_is_an_error() -> None:
+    sim = struck(FRAME)
+    before = sim.meshes[0].x.copy()
+    with pytest.raises(ct.ContinuaError, match=r'"mesh1" .* did not converge: it ended as "max_iter"'):
+        sim.step(FRAME)
+    np.testing.assert_array_equal(sim.meshes[0].x, before)
