@@ -143,6 +143,7 @@ class Simulation(World):
         integrator, bodies = self.integrator, [b for b in self.grid_bodies if len(b)]
         for vertices in self.vertices:
             vertices.follow_mesh()
+            self._wrap(vertices.x)
             if self.steps % LIMIT_REFRESH == 0:
                 vertices.limit(self.dx)
         bound = self.choose_dt(remaining)

@@ -281,6 +281,9 @@ def test_meshes_cross_periodic_seams() -> None:
     run(sim, 1.0)
     assert body.x == pytest.approx(body.rest + (1.0, 0.0), abs=1e-9)
     assert (sim.vertices[0].x[:, 0] < 0.8).all()
+    body.v[:] = (0.5, 0.0)  # beyond the seam as well
+    run(sim, 0.2)
+    assert body.x == pytest.approx(body.rest + (1.1, 0.0), abs=1e-9)
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)

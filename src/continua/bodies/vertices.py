@@ -44,10 +44,9 @@ class Vertices(Body):
     def __init__(self, mesh: MeshBody, dtype: type[np.floating], modes: int) -> None:
         super().__init__(str(mesh.name), _Vertex(mesh.label), mesh.dimension, dtype, modes=modes)
         self.mesh = mesh
-        self.pull = np.zeros(3)  # impulse that scripts gave so far [N s]
         self.reaction = np.zeros(
             mesh.dimension
-        )  # part of it against the forces of the mesh, in the running step
+        )  # impulse of scripts against forces of the mesh, in this step
         self.held: NDArray[np.intp] = np.empty(0, np.intp)  # vertices scripted at the end of the running step
         self.places = np.empty((0, mesh.dimension))  # where they must be then [m]
         self.append(mesh.x, mesh.v, mesh.velocity_gradient, mesh.mass)
@@ -137,6 +136,7 @@ class Vertices(Body):
         for axis in np.flatnonzero(period):
             x[:, axis] += period[axis] * np.round((self.mesh.x[:, axis] - x[:, axis]) / period[axis])
         self.mesh.accept(Motion(x, v), dt)
+        self.max_speed = self.mesh.max_speed  # with that of scripts
         self._seen = Motion(x.copy(), v.copy())
         self.F = np.eye(self.dimension)  # deformation is that of the elements
 
