@@ -18,9 +18,10 @@ $(VENV)/run.stamp: $(VENV)/bin/python $(CORE)
 	$(PIP) install --editable ".[all]"
 	@touch $@
 
-$(VENV)/dev.stamp: $(VENV)/run.stamp
+$(VENV)/dev.stamp: $(VENV)/bin/python $(CORE)  # holds all of run.stamp, so that the core is built once
+	@echo "installing Continua and its tools into $(VENV) (builds the core, a few minutes)"
 	$(PIP) install --editable ".[dev]"
-	@touch $@
+	@touch $(VENV)/run.stamp $@
 
 demo: $(VENV)/run.stamp  ## build, run the default scene and render it
 	$(BIN)/continua run snowball --precision single -o out/snowball --overwrite

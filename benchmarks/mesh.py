@@ -198,6 +198,28 @@ def newton_table(cubes: int, rounds: int, threads: int) -> Table:
     return table
 
 
+def frame_table() -> Table:
+    """Seconds per frame of the stretched cube of the gallery, beside J15 table A.1 (one thread, 18.5k unknowns)."""
+    ct.set_threads(1)
+    scene = ct.gallery.load("cube-stretch")
+    sim = scene.build()
+    table = Table(
+        title=f"Cube stretched, then let go, {3 * len(sim.meshes[0]):,} unknowns, 1 thread", box=MARKDOWN
+    )
+    for column in ("part", "frames", "Newton per frame", "products per frame", "s per frame", "J15 [s]"):
+        table.add_column(column, justify="left" if column == "part" else "right")
+    before = {"total_newton_iterations": 0.0, "total_krylov_iterations": 0.0}
+    for part, frames in (("pulled and held", 24), ("let go", 24)):
+        start = time.perf_counter()
+        sim.run(frames=frames)
+        seconds = (time.perf_counter() - start) / frames
+        now = sim.diagnostics()
+        newton, products = ((now[name] - before[name]) / frames for name in before)
+        table.add_row(part, str(frames), f"{newton:.1f}", f"{products:.0f}", f"{seconds:.2f}", "0.51")
+        before = {name: now[name] for name in before}
+    return table
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(
@@ -212,6 +234,7 @@ def main() -> None:
     for cubes in given.cubes:
         console.print(kernel_table(cubes, given.rounds, given.threads))
     console.print(newton_table(given.cubes[0], max(1, given.rounds // 4), given.threads))
+    console.print(frame_table())
 
 
 if __name__ == "__main__":
