@@ -5,6 +5,7 @@ from __future__ import annotations
 import runpy
 
 import pytest
+from wrong_scene import assert_check_fails
 
 import continua as ct
 from continua.gallery._contact import clearance, newton_per_step, overlap
@@ -23,13 +24,7 @@ WRONG = [
 @pytest.mark.parametrize(("name", "changes", "complaint"), WRONG)
 def test_a_wrong_setting_fails_the_check(name: str, changes: list[str], complaint: str) -> None:
     """Bodies that do not see themselves or each other, bars of glue, a sponge for jelly, a bowl of foam."""
-    content = runpy.run_path(str(catalogue.path(name)))
-    scene = load_scene(name, content["SMALL"] + changes)
-    sim = scene.build()
-    start = sim.diagnostics()
-    sim.run(frames=scene.run.frames, fps=scene.run.fps)
-    with pytest.raises(AssertionError, match=complaint):
-        content["check"](sim, start)
+    assert_check_fails(name, changes, complaint)
 
 
 def test_the_check_sees_a_bar_that_was_not_there() -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import runpy
 from collections.abc import Callable
-from typing import Any
 
 import pytest
+from wrong_scene import assert_check_fails
 
-from continua.scene import Scene, catalogue, load_scene
+from continua.scene import Scene
 
 
 def without_upright_plate(scene: Scene) -> None:
@@ -32,11 +31,4 @@ WRONG: list[tuple[str, Callable[[Scene], None], str]] = [
 
 @pytest.mark.parametrize(("name", "spoil", "complaint"), WRONG)
 def test_a_wrong_world_is_noticed(name: str, spoil: Callable[[Scene], None], complaint: str) -> None:
-    content: dict[str, Any] = runpy.run_path(str(catalogue.path(name)))
-    scene = load_scene(name, content["SMALL"])
-    spoil(scene)
-    sim = scene.build()
-    start = sim.diagnostics()
-    sim.run(frames=scene.run.frames, fps=scene.run.fps)
-    with pytest.raises(AssertionError, match=complaint):
-        content["check"](sim, start)
+    assert_check_fails(name, [], complaint, spoil)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import runpy
-
 import pytest
-
-from continua.scene import catalogue, load_scene
+from wrong_scene import assert_check_fails
 
 DOUGH = '{type = "von-mises", E = 2e4, density = 1000.0, yield_stress = 800.0}'
 WRONG = [
@@ -26,10 +23,4 @@ WRONG = [
 def test_a_wrong_setting_fails_the_check(name: str, changes: list[str], complaint: str) -> None:
     """Clay twice as strong, water like honey, flow with divergence, sand with friction 2 or none, dough for jelly,
     water that may be squeezed."""
-    content = runpy.run_path(str(catalogue.path(name)))
-    scene = load_scene(name, content["SMALL"] + changes)
-    sim = scene.build()
-    start = sim.diagnostics()
-    sim.run(frames=scene.run.frames, fps=scene.run.fps)
-    with pytest.raises(AssertionError, match=complaint):
-        content["check"](sim, start)
+    assert_check_fails(name, changes, complaint)

@@ -15,22 +15,12 @@ J15 table A.1 counts 2.9 linear solves per step; here they are 3.4, and 15 at th
 """
 
 from continua import Simulation
-from continua.bodies.scripted import Scripted
 from continua.bodies.shape_error import shape_error
 from continua.contact.motions import Keyframes
 from continua.gallery._contact import newton_per_step
 from continua.gallery._mesh_measure import drift, inverted
-from continua.geometry import shapes
-from continua.geometry.meshes import BoxMesh
-from continua.materials import FixedCorotated
-from continua.scene import (
-    CameraSettings,
-    RenderSettings,
-    RunSettings,
-    Scene,
-    SimulationSettings,
-    SolidSettings,
-)
+from continua.gallery.cube_stretch import stretched
+from continua.scene import CameraSettings, RenderSettings, RunSettings
 
 COST = "5 832 vertices, 36 steps, 15 s"
 SMALL = ["solid.mesh.counts=[4, 4, 4]"]
@@ -41,27 +31,12 @@ WAYS = [0.0, 0.5, -0.15]  # of each end, outwards [m]
 RELEASED = 15 * FRAME  # [s]
 
 
-def end(side: float) -> Scripted:
-    """The face of the cube on that side, -1 or 1, and its way."""
-    face = shapes.Box(center=(side / 2, 0.5, 0.0), size=(0.01, 2.0, 2.0))
-    return Scripted(face, Keyframes(TIMES, [(side * way, 0.0, 0.0) for way in WAYS]), stop=RELEASED)
-
-
-scene = Scene(
-    title="Cube stretched, then struck",
-    simulation=SimulationSettings(dx=0.1, gravity=(0.0, 0.0, 0.0), integrator="optimization"),
-    solid=[
-        SolidSettings(
-            name="cube",
-            mesh=BoxMesh((-0.5, 0.0, -0.5), (0.5, 1.0, 0.5), (17, 17, 17)),
-            material=FixedCorotated(E=1e5, nu=0.45, density=1000.0),
-            scripted=[end(-1.0), end(1.0)],
-        )
-    ],
-    run=RunSettings(duration=36 * FRAME, fps=24.0),
-    render=RenderSettings(
-        color_by="speed", camera=CameraSettings(position=(1.9, 1.7, 3.4), target=(0.0, 0.5, 0.0))
-    ),
+scene = stretched(
+    "Cube stretched, then struck",
+    Keyframes(TIMES, [(way, 0.0, 0.0) for way in WAYS]),
+    RELEASED,
+    RunSettings(duration=36 * FRAME, fps=24.0),
+    RenderSettings(color_by="speed", camera=CameraSettings(position=(1.9, 1.7, 3.4), target=(0.0, 0.5, 0.0))),
 )
 
 

@@ -15,9 +15,11 @@ J15 has 824 000 unknowns and similar counts: 100, 40 and 1 steps.
 2 187 vertices, 7 680 tetrahedra, 144 steps; on two cores about 20 s.
 """
 
+from collections.abc import Callable
+
 from continua import Simulation
 from continua.bodies.shape_error import shape_error
-from continua.bodies.start import Scattered
+from continua.bodies.start import Placed, Scattered
 from continua.gallery._contact import newton_per_step
 from continua.gallery._mesh_measure import drift, inverted
 from continua.geometry.meshes import BoxMesh
@@ -38,33 +40,36 @@ SMALL += ["solid.soft.material.E=2e4", "solid.stiff.material.E=1e6"]
 
 STIFFNESSES = {"soft": 1e4, "middle": 1e5, "stiff": 1e7}  # Young's moduli [Pa]
 APART = 1.7  # from one cube to the next [m]
+Corner = tuple[float, float, float]
 
 
-def cube(number: int, name: str) -> SolidSettings:
-    """Cube of that number from the left."""
-    left = APART * (number - 1) - 0.5
-    lower, upper = (left, 0.0, -0.5), (left + 1.0, 1.0, 0.5)
-    return SolidSettings(
-        name=name,
-        mesh=BoxMesh(lower, upper, (8, 8, 8)),
-        material=FixedCorotated(E=STIFFNESSES[name], nu=0.3, density=1000.0),
-        start=Scattered(lower, upper, seed=number),
+def cubes(title: str, start: Callable[[int, Corner, Corner], Placed | Scattered]) -> Scene:
+    """Three cubes side by side; start gives the first positions of the one of a number between two corners [m]."""
+    solid = []
+    for number, (name, E) in enumerate(STIFFNESSES.items()):
+        left = APART * (number - 1) - 0.5
+        lower, upper = (left, 0.0, -0.5), (left + 1.0, 1.0, 0.5)
+        solid.append(
+            SolidSettings(
+                name=name,
+                mesh=BoxMesh(lower, upper, (8, 8, 8)),
+                material=FixedCorotated(E=E, nu=0.3, density=1000.0),
+                start=start(number, lower, upper),
+            )
+        )
+    patient = Optimization(tolerance=1e-3, max_iterations=1000, collisions="off")
+    return Scene(
+        title=title,
+        simulation=SimulationSettings(dx=0.1, gravity=(0.0, 0.0, 0.0), integrator=patient),
+        solid=solid,
+        run=RunSettings(duration=6.0, fps=24.0),
+        render=RenderSettings(
+            color_by="body", camera=CameraSettings(position=(1.4, 2.0, 6.6), target=(0.1, 0.45, 0.0))
+        ),
     )
 
 
-scene = Scene(
-    title="Cubes from random vertices",
-    simulation=SimulationSettings(
-        dx=0.1,
-        gravity=(0.0, 0.0, 0.0),
-        integrator=Optimization(tolerance=1e-3, max_iterations=1000, collisions="off"),
-    ),
-    solid=[cube(number, name) for number, name in enumerate(STIFFNESSES)],
-    run=RunSettings(duration=6.0, fps=24.0),
-    render=RenderSettings(
-        color_by="body", camera=CameraSettings(position=(1.4, 2.0, 6.6), target=(0.1, 0.45, 0.0))
-    ),
-)
+scene = cubes("Cubes from random vertices", lambda number, lower, upper: Scattered(lower, upper, seed=number))
 
 
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:

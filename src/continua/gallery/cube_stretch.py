@@ -39,28 +39,30 @@ PULL = 1.0  # way of each end [m]
 PULLED, RELEASED = 0.75, 1.0  # when the ends arrive, and when they are let go [s]
 
 
-def end(side: float) -> Scripted:
-    """The face of the cube on that side, -1 or 1, and its way."""
-    face = shapes.Box(center=(side / 2, 0.5, 0.0), size=(0.01, 2.0, 2.0))
-    way = Keyframes([0.0, PULLED], [(0.0, 0.0, 0.0), (side * PULL, 0.0, 0.0)], interpolation="smooth")
-    return Scripted(face, way, stop=RELEASED)
+def stretched(
+    title: str, ends: Keyframes, released: float, run: RunSettings, render: RenderSettings
+) -> Scene:
+    """A cube whose right face goes the way of `ends`, and the left one its mirror image, until they are let go [s]."""
+    mirrored = Keyframes(
+        ends.times, [(-x, y, z) for x, y, z in ends.positions], interpolation=ends.interpolation
+    )
+    faces = [shapes.Box(center=(side / 2, 0.5, 0.0), size=(0.01, 2.0, 2.0)) for side in (-1, 1)]
+    cube = SolidSettings(
+        name="cube",
+        mesh=BoxMesh((-0.5, 0.0, -0.5), (0.5, 1.0, 0.5), (17, 17, 17)),
+        material=FixedCorotated(E=1e5, nu=0.45, density=1000.0),
+        scripted=[Scripted(face, way, stop=released) for face, way in zip(faces, (mirrored, ends))],
+    )
+    simulation = SimulationSettings(dx=0.1, gravity=(0.0, 0.0, 0.0), integrator="optimization")
+    return Scene(title=title, simulation=simulation, solid=[cube], run=run, render=render)
 
 
-scene = Scene(
-    title="Cube stretched and let go",
-    simulation=SimulationSettings(dx=0.1, gravity=(0.0, 0.0, 0.0), integrator="optimization"),
-    solid=[
-        SolidSettings(
-            name="cube",
-            mesh=BoxMesh((-0.5, 0.0, -0.5), (0.5, 1.0, 0.5), (17, 17, 17)),
-            material=FixedCorotated(E=1e5, nu=0.45, density=1000.0),
-            scripted=[end(-1.0), end(1.0)],
-        )
-    ],
-    run=RunSettings(duration=2.0, fps=24.0),
-    render=RenderSettings(
-        color_by="body", camera=CameraSettings(position=(2.0, 2.0, 4.6), target=(0.1, 0.5, 0.0))
-    ),
+scene = stretched(
+    "Cube stretched and let go",
+    Keyframes([0.0, PULLED], [(0.0, 0.0, 0.0), (PULL, 0.0, 0.0)], interpolation="smooth"),
+    RELEASED,
+    RunSettings(duration=2.0, fps=24.0),
+    RenderSettings(color_by="body", camera=CameraSettings(position=(2.0, 2.0, 4.6), target=(0.1, 0.5, 0.0))),
 )
 
 
