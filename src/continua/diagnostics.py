@@ -46,6 +46,8 @@ def diagnose(sim: Simulation) -> dict[str, float]:
         arm, push = np.zeros((len(mesh), 3)), np.zeros((len(mesh), 3))
         arm[:, :d], push[:, :d] = mesh.x, p
         angular += np.cross(arm, push).sum(axis=0)
+    if sim.free_meshes and sim.mesh_stepper.collision is not None:
+        totals[2] += sim.mesh_stepper.collision.value(np.concatenate([mesh.x for mesh in sim.free_meshes]))
     mass, kinetic, stored = (float(v) for v in totals)
     potential = -float(sim.gravity @ moment[: sim.dimension])
     row: dict[str, float] = {"time": sim.time, "step": sim.steps, "dt": sim.dt, "mass": mass}

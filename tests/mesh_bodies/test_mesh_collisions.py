@@ -100,6 +100,17 @@ def test_o4_the_energy_of_collisions_is_part_of_the_step_bound() -> None:
     assert step_bound(collisions_count=False) > 1e-3
 
 
+def test_the_energy_of_collisions_is_elastic_energy() -> None:
+    sim = world((0.0, 0.0), FRAME)
+    box(sim, (0.0, 0.0), (1.0, 1.0), (4, 4))
+    box(sim, (0.1, 0.9), (1.1, 1.9), (3, 3), E=1e6)
+    sim.step(1e-6)
+    own = sum(body.energy.value(body.x) for body in sim.meshes)
+    assert sim.mesh_stepper.collision is not None
+    met = sim.mesh_stepper.collision.value(positions(sim))
+    assert met > 0 and sim.diagnostics()["elastic"] == pytest.approx(own + met, rel=1e-12)
+
+
 def tower(size: float, **settings: object) -> ct.Simulation:
     """Three boxes of unlike meshes on a floor; all speeds, stiffnesses and times scale with their size [m]."""
     sim = world((0.0, -9.81), FRAME * np.sqrt(size), **settings)
