@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from continua.optimize import Gravity, ImplicitStep, Motion, Options, StepEnergy
 Array = NDArray[np.float64]
 
 
-class Body:
+class Body(ABC):
     """Particles (N, d) with phi(x) >= 0. Gives phi (N,), normals (N, d) and second derivatives B (N, d, d) of phi."""
 
     curved = True  # whether the Hessian knows about B
@@ -22,8 +23,8 @@ class Body:
     def __init__(self) -> None:
         self.active: NDArray[np.bool_] = np.zeros(0, dtype=bool)
 
-    def shape(self, x: Array) -> tuple[Array, Array, Array]:
-        raise NotImplementedError
+    @abstractmethod
+    def shape(self, x: Array) -> tuple[Array, Array, Array]: ...
 
     def project(self, x: Array) -> Array:
         phi, n, _ = self.shape(x)

@@ -66,12 +66,17 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return found
 
 
-def survives(call: Any, *arguments: Any) -> None:
+def complaint(call: Any, *arguments: Any) -> str:
+    """What it says about a mistake; anything but a SceneError goes on up."""
     try:
         call(*arguments)
     except SceneError as error:
-        assert "\n" not in str(error)
-        assert str(error)
+        return str(error)
+    return "nothing to complain about"
+
+
+def is_a_line(text: str) -> bool:
+    return bool(text) and "\n" not in text
 
 
 @QUICK
@@ -84,13 +89,13 @@ def test_edited_text(edits: list[tuple[int, int, str]]) -> None:
     text = TEXT
     for start, length, new in edits:
         text = text[:start] + new + text[start + length :]
-    survives(from_source, text, FILE)
+    assert is_a_line(complaint(from_source, text, FILE))
 
 
 @QUICK
 @given(st.permutations(TEXT.splitlines()), st.integers(1, 40))
 def test_shuffled_lines(lines: list[str], count: int) -> None:
-    survives(from_source, "\n".join(lines[:count]), FILE)
+    assert is_a_line(complaint(from_source, "\n".join(lines[:count]), FILE))
 
 
 @QUICK
@@ -105,7 +110,7 @@ def test_replaced_values(edits: list[tuple[tuple[Any, ...], Any]]) -> None:
             place = place[key] if inside else {}
         if isinstance(place, dict):
             place[path[-1]] = value
-    survives(validate, data, "demo.toml")
+    assert is_a_line(complaint(validate, data, "demo.toml"))
 
 
 @QUICK
@@ -123,4 +128,4 @@ def test_overrides(path: list[str], value: str) -> None:
         data, changed = apply_overrides(DATA, [text])
         validate(data, "demo.toml", changed)
 
-    survives(change, ".".join(path) + "=" + value)
+    assert is_a_line(complaint(change, ".".join(path) + "=" + value))

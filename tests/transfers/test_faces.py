@@ -282,6 +282,7 @@ def test_wrong_arguments_are_refused_by_name() -> None:
     driver, up, down = call_arguments()
     _core.scatter_faces(**up)
     _core.gather_faces(**down)
+    assert up["momentum"].any()  # the right ones do something
     tiles, velocity, reach = up["momentum"], down["velocity"], down["reach"]
     refused(_core.scatter_faces, up, "momentum", momentum=tiles[:, :-1].copy())
     refused(_core.scatter_faces, up, "momentum", momentum=tiles[:, ::2])
