@@ -9,7 +9,7 @@ What to look at: one cube hits an upright plate at 4 m/s and is thrown back, one
 into the soft block and is lifted out again. Try `--set transfer=flip` (the cubes ring), `--set transfer=pic` (they
 stop spinning before they land) or `--set integrator=optimization` (longer steps, less bouncing).
 
-26 000 particles, 2 187 vertices, 1 200 steps; on two cores about 20 s.
+26 000 particles, 2 187 vertices, 950 steps; on two cores about 15 s.
 """
 
 import numpy as np
@@ -31,7 +31,7 @@ from continua.scene import (
     SolidSettings,
 )
 
-COST = "26 000 particles, 2 187 vertices, 1 200 steps, 20 s"
+COST = "26 000 particles, 2 187 vertices, 950 steps, 15 s"
 SMALL = [
     "dx=0.0667",
     *(f"solid.{name}.mesh.counts=[6, 6, 6]" for name in ("left", "middle", "right")),
@@ -39,7 +39,7 @@ SMALL = [
 ]
 
 SIDE = 0.4  # of a cube [m]
-JELLY = FixedCorotated(E=6e4, nu=0.3, density=1000.0)
+JELLY = FixedCorotated(E=1.5e5, nu=0.3, density=1000.0)
 
 
 def cube(name: str, center: tuple[float, float, float], velocity: Rigid) -> SolidSettings:
@@ -70,7 +70,7 @@ scene = Scene(
         colliders.Box(center=(-1.5, 0.7, 0.0), size=(0.14, 1.4, 1.2), friction=0.2, name="upright plate"),
         colliders.Box(center=(1.25, 0.34, 0.0), size=(1.0, 0.14, 1.0), friction=0.3, name="raised plate"),
     ],
-    run=RunSettings(duration=1.5, fps=24.0),
+    run=RunSettings(duration=0.75, fps=24.0),
     render=RenderSettings(
         color_by="body", camera=CameraSettings(position=(1.1, 1.8, 4.6), target=(-0.12, 0.58, 0.0))
     ),
@@ -90,7 +90,7 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     gap = momentum_gap(sim, start)
     assert volume > 0.1, f"an element is pressed to {volume:.2f} of its volume"
     assert depth < 0.5 * sim.dx + 1e-9, f"a cube is {depth / sim.dx:.2f} cells inside a plate"
-    assert back > 0.2, f"the left cube is not thrown back, it moves at {back:.2f} m/s"
+    assert back > 0.1, f"the left cube is not thrown back, it moves at {back:.2f} m/s"
     assert gap < kept(sim, 1e-9), f"momentum is off by {gap:.1e}"
     turn = float(np.linalg.norm(cubes[1].v.mean(axis=0)))
     return {
