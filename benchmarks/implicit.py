@@ -22,7 +22,7 @@ from rich.table import Table
 
 import continua as ct
 from continua import _core, materials
-from continua.bodies.points import Body
+from continua.bodies.points import ParticleBody
 from continua.geometry.shapes import Box
 from continua.integrators import SymplecticEuler
 from continua.simulation import Simulation
@@ -57,8 +57,8 @@ class Kernels:
     """The calls of one implicit step, with their arguments."""
 
     def __init__(self, sim: Simulation, dt: float) -> None:
-        integrator, body = sim.integrator, sim.bodies[0]
-        assert isinstance(integrator, SymplecticEuler) and isinstance(body, Body)
+        integrator, body = sim.steppers["main"], sim.bodies[0]
+        assert isinstance(integrator, SymplecticEuler) and isinstance(body, ParticleBody)
         integrator.sort([body])
         grid, order = integrator.grid, integrator._orders[0]
         d, dtype, model = sim.dimension, body.arrays.x.dtype, body.material.model

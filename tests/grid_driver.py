@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from continua.bodies.points import Body
+from continua.bodies.points import ParticleBody
 from continua.grid.blocks import Lattice
 from continua.integrators import StepResult, SymplecticEuler
 from continua.materials import FixedCorotated
@@ -81,7 +81,7 @@ class GridDriver:
             lattice, DEGREES[kernel], scheme, mls=mls, exponential=exponential, push_out=None
         )
         modes = len(self.integrator.plan.high)
-        self.body = Body("probe", material or FixedCorotated(), d, dtype, modes=modes)
+        self.body = ParticleBody("probe", material or FixedCorotated(), d, dtype, modes=modes)
         volume = np.full(n, dx**d) if volume is None else volume
         self.body.append(x, np.zeros_like(x), np.zeros((n, d, d)), volume)
         if mass is not None:

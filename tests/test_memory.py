@@ -9,7 +9,7 @@ def test_a_snow_particle_takes_at_most_260_bytes_in_single_precision() -> None:
     sim = ct.Simulation(0.02, precision="single")
     body = sim.add(ct.shapes.Box((0, 0.2, 0), (0.4, 0.4, 0.4)), ct.materials.Snow())
     sim.step()
-    buffers = sim.integrator.workspace.arrays
+    buffers = sim.steppers["main"].workspace.arrays
     sorting = sum(a.nbytes for name, a in buffers.items() if name.startswith(("order", "slots")))
     assert (body.arrays.nbytes + body.next_arrays.nbytes + sorting) / len(body) <= 260
 
@@ -20,7 +20,7 @@ def test_the_grid_holds_only_occupied_blocks() -> None:
         for x in (0.0, distance):
             sim.add(ct.shapes.Sphere((x, 0, 0), 0.4), ct.materials.NeoHookean())
         sim.step()
-        return sim.integrator.grid.blocks
+        return sim.steppers["main"].grid.blocks
 
     near, far = blocks(40.0), blocks(4e5 / 10)  # 400 and 400 000 cells apart
     assert far == near < 200

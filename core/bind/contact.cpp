@@ -18,7 +18,7 @@ void nodes_contact(nb::object nodes_, nb::object keys_, nb::object lattice_, int
     });
 }
 
-int64_t particles_contact(nb::object particles_, nb::object order_, nb::object lattice_, int dimension, double depth,
+int64_t particles_contact(nb::object particles_, const Order& order_, nb::object lattice_, int dimension, double depth,
                           double travel, nb::object table, std::vector<nb::object> samples, nb::object impulses_) {
     return dispatch(particles_.attr("x"), "particles.x", dimension, [&]<class T, int d>() {
         const Particles<T> particles = particles_of<T, d>(particles_, "particles");

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from continua.bodies.points import Body
+from continua.bodies.body import Body
+from continua.bodies.particles import ParticleSet
 from continua.errors import InstabilityError
 from continua.integrators import BadParticle
 from continua.timestep import Bound
@@ -18,22 +20,30 @@ SOLVER = "solver: "  # begins the name of a bound on dt by a solve that ended wi
 MEANING = {"max_iter": "no iterations left", "stuck": "no way down found"}
 
 
-def _particle(body: Body, index: int) -> tuple[str, str]:
+def _particle(particles: ParticleSet, index: int) -> str:
     """Position and deformation gradient of a particle as text."""
-    a = body.arrays
-    F = np.array2string(a.F[:, index].reshape(body.dimension, -1), precision=4, separator=", ").replace(
-        "\n", ""
-    )
-    return ", ".join(f"{value:.5g}" for value in a.x[:, index]), F
+    a = particles.arrays
+    text = "(" + ", ".join(f"{value:.5g}" for value in a.x[:, index]) + ") m"
+    if not a.deforms:
+        return text
+    F = np.array2string(a.F[:, index].reshape(particles.dimension, -1), precision=4, separator=", ")
+    return f"{text} with F = {F}".replace("\n", "")
+
+
+def _most(sim: Simulation, of: Callable[[ParticleSet], float]) -> tuple[Body, ParticleSet]:
+    """The particles for which a number is largest, and their body."""
+    found = [(body, p) for body in sim.world.grid_bodies for p in body.particle_sets() if len(p)]
+    return max(found, key=lambda pair: of(pair[1]))
 
 
 def unstable(sim: Simulation, bad: BadParticle, bound: Bound) -> InstabilityError:
     """A particle became non-finite or left the grid in the step that was just tried."""
     body = bad.body
-    x, F = _particle(body, bad.index)
+    particles = body.particle_sets()[bad.set]
     return InstabilityError(
-        f'particle {body.arrays.ids[bad.index]} of body "{body.name}" ({body.material.label}) is no longer finite or '
-        f"left the grid at step {sim.steps + 1}, t = {sim.time:.6g} s: before the step it was at ({x}) m with F = {F}, "
+        f'particle {particles.ids[bad.index]} of body "{body.name}" ({body.label}) is no longer finite or '
+        f"left the grid at step {sim.steps + 1}, t = {sim.time:.6g} s: before the step it was at "
+        f"{_particle(particles, bad.index)}, "
         f"dt = {bound.dt:.4g} s set by {bound}; lower elastic_cfl or cfl, use a smaller dx, or check the material"
     )
 
@@ -42,12 +52,11 @@ def runaway(sim: Simulation, bound: Bound) -> InstabilityError:
     """The time step collapses: particles are too fast, or the solver does not converge."""
     if bound.name.startswith(SOLVER):
         return _unsolved(sim, bound)
-    body = max((b for b in sim.grid_bodies if len(b)), key=lambda b: b.max_speed)
-    index = int(np.argmax((body.v**2).sum(axis=1)))
-    x, F = _particle(body, index)
+    body, particles = _most(sim, lambda p: p.limits.speed)
+    index = int(np.argmax((particles.v**2).sum(axis=1)))
     return InstabilityError(
-        f"particles run away at step {sim.steps + 1}, t = {sim.time:.6g} s: particle {body.ids[index]} of body "
-        f'"{body.name}" ({body.material.label}) at ({x}) m moves at {body.max_speed:.4g} m/s with F = {F}, and dt '
+        f"particles run away at step {sim.steps + 1}, t = {sim.time:.6g} s: particle {particles.ids[index]} of "
+        f'body "{body.name}" ({body.label}) at {_particle(particles, index)} moves at {particles.limits.speed:.4g} m/s, and dt '
         f"would have to shrink to {bound.dt:.3g} s ({bound}); lower elastic_cfl, use a smaller dx, or check the "
         f"material and the initial state"
     )
@@ -57,14 +66,15 @@ def _unsolved(sim: Simulation, bound: Bound) -> InstabilityError:
     """No step is short enough for the implicit solve to converge."""
     status = bound.name.removeprefix(SOLVER)
     # Iterations grow with the cells that sound crosses in a step.
-    body = max((b for b in sim.grid_bodies if len(b)), key=lambda b: b.max_wave_speed)
+    body, particles = _most(sim, lambda p: p.limits.wave_speed)
+    integrator = sim.world.integrator_of(sim.world.continuum_of(body))
     now = ", ".join(
-        f"{name} = {getattr(sim.scheme, name)}" for name in ("max_iterations", "tolerance", "positive")
+        f"{name} = {getattr(integrator, name)}" for name in ("max_iterations", "tolerance", "positive")
     )
     return InstabilityError(
         f'the implicit solve of step {sim.steps + 1} from t = {sim.time:.6g} s ended as "{status}" '
         f"({MEANING.get(status, 'not converged')}), however short the step was made, down to {2 * bound.dt:.3g} s; "
-        f'the stiffest body is "{body.name}" ({body.material.label}), where sound moves at {body.max_wave_speed:.4g} '
-        f"m/s and particles at up to {body.max_speed:.4g} m/s; raise max_iterations or tolerance of the integrator or "
+        f'the stiffest body is "{body.name}" ({body.label}), where sound moves at {particles.limits.wave_speed:.4g} '
+        f"m/s and particles at up to {particles.limits.speed:.4g} m/s; raise max_iterations or tolerance of the integrator or "
         f"set its positive to true (now {now}), use a smaller cfl, or integrator symplectic"
     )

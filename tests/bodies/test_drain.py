@@ -117,7 +117,7 @@ def test_an_emptied_body_does_not_limit_the_time_step() -> None:
 
 
 def random_body(count: int = 40) -> ct.Body:
-    body = ct.Body("b", Snow(), 2, np.float64, modes=2, fields={"dye": lambda x: x[:, 0]})
+    body = ct.ParticleBody("b", Snow(), 2, np.float64, modes=2, fields={"dye": lambda x: x[:, 0]})
     rng = np.random.default_rng(0)
     body.append(
         rng.normal(size=(count, 2)),
@@ -152,7 +152,7 @@ def test_removing_keeps_the_order_and_the_numbers(gone: list[int]) -> None:
 def test_new_particles_get_new_numbers_and_start_fresh() -> None:
     body = random_body()
     body.remove(np.arange(40) >= 30)
-    again = ct.Body("b", Snow(), 2, np.float64, modes=2, fields={"dye": 0.0})
+    again = ct.ParticleBody("b", Snow(), 2, np.float64, modes=2, fields={"dye": 0.0})
     again.restore(body.snapshot())
     for one in (body, again):
         one.append(np.zeros((5, 2)), np.zeros((5, 2)), np.zeros((5, 2, 2)), np.ones(5))

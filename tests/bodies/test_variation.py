@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import continua as ct
-from continua.bodies.points import Body
+from continua.bodies.points import ParticleBody
 from continua.bodies.variation import Variation, numeric_fields
 from continua.errors import MaterialError, SetupError
 from continua.materials import FixedCorotated, NamedMaterial, NativeMaterial, NeoHookean, Snow
@@ -241,7 +241,7 @@ def test_fastest_wave_of_any_particle_sets_dt(
 
 def test_particles_may_come_in_parts() -> None:
     variation = Variation(Snow(), {"E": halves, "density": lambda x: 300 + x[:, 0]})
-    whole, parts = (Body("snow", Snow(), 2, np.float64, variation) for _ in range(2))
+    whole, parts = (ParticleBody("snow", Snow(), 2, np.float64, variation) for _ in range(2))
     x = np.random.default_rng(1).uniform(-1, 1, (100, 2))
     whole.append(x, 0 * x, np.zeros((100, 2, 2)), np.ones(100))
     slowest = Snow(SOFT, density=301.0).wave_speed()
@@ -266,7 +266,7 @@ def test_emitter_flows_beside_a_varied_body() -> None:
 
 
 def test_fresh_particles_are_as_stiff_as_the_material() -> None:
-    body = Body("snow", Snow(), 2, np.float64)
+    body = ParticleBody("snow", Snow(), 2, np.float64)
     for _ in range(2):
         body.max_wave_speed = 0.5 * Snow().wave_speed()  # as if everything so far had softened
         body.append(np.zeros((1, 2)), np.zeros((1, 2)), np.zeros((1, 2, 2)), np.ones(1))
@@ -360,4 +360,4 @@ def test_region_without_particles_gives_a_warning() -> None:
     sim = world()
     with pytest.warns(UserWarning, match=r'regions\[0\] of body "body1" holds no particle'):
         sim.add(box(2, -0.4, 0.4), Snow(), regions=[(box(2, 5, 6), Snow(1e6)), (box(2, 0, 1), Snow(1e5))])
-    assert len(sim.warnings) == 1
+    assert len(sim.world.warnings) == 1

@@ -15,7 +15,7 @@ from continua.grid.blocks import BlockOrder
 def ready() -> tuple[ct.Simulation, dict[str, object]]:
     sim = ct.Simulation(0.1, gravity=(0, 0))
     body = sim.add(ct.shapes.Box((0, 0), (0.5, 0.5)), ct.materials.NeoHookean())
-    integrator = sim.integrator
+    integrator = sim.steppers["main"]
     integrator.sort([body])
     order = integrator._orders[0]
     arguments = {
@@ -77,7 +77,7 @@ def test_scatter_names_the_wrong_argument(change: object, name: str) -> None:
 
 def test_gather_refuses_to_write_over_its_input() -> None:
     sim, a = ready()
-    body, integrator = sim.bodies[0], sim.integrator
+    body, integrator = sim.bodies[0], sim.steppers["main"]
     nodes = np.zeros(integrator.grid.node_shape())
     shared = {
         k: a[k]
@@ -107,7 +107,7 @@ def test_gather_refuses_to_write_over_its_input() -> None:
 
 def test_sorting_reports_the_first_particle_that_lies_nowhere() -> None:
     sim, _ = ready()
-    a, lattice = sim.bodies[0].arrays, sim.integrator.lattice
+    a, lattice = sim.bodies[0].arrays, sim.steppers["main"].lattice
     for value in (np.nan, np.inf, -1e30):
         x = a.x.copy()
         x[1, 5] = value

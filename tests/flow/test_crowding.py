@@ -47,7 +47,7 @@ class Cells:
 
 def cells_of(sim: ct.Simulation) -> Cells:
     """As the integrator sees them at the beginning of a step."""
-    flow = sim.integrator
+    flow = sim.steppers["main"]
     assert flow.sort(sim.bodies) is None
     nodes, mass = flow._bodies_to_faces(sim.bodies)
     walls = flow._walls(ObstacleTable.of(sim.obstacles, sim.time, flow.lattice), nodes)

@@ -49,10 +49,10 @@ class Field:
         sim.add(ct.shapes.Box((0.55,) * d, (0.3,) * d), RUBBER)
         rng = np.random.default_rng(1)
         body.x += 0.02 * rng.standard_normal(body.x.shape)
-        self.grid = grid = sim.integrator
+        self.grid = grid = sim.steppers["main"]
         assert isinstance(grid, ImplicitGrid)
         sim.vertices[0].follow_mesh()
-        bodies = sim.grid_bodies
+        bodies = sim.world.grid_bodies
         grid.sort(bodies)
         nodes = grid._scatter("old nodes", bodies, 0.0, momentum=True, stress=False)
         grid._dtype = nodes.dtype
@@ -132,7 +132,7 @@ def test_damping_and_drag_belong_to_the_energy() -> None:
     """At rest positions, moving rigidly: no elastic energy, but drag; and nothing resists without it."""
     sim = world(ct.integrators.Optimization(tolerance=1e-10))
     body = sim.add(cube(velocity=(0.5, 0.0, 0.0), drag=2.0))
-    sim.fixed_dt = 0.02
+    sim.world.fixed_dt = 0.02
     run(sim, 0.2)
     assert body.v[:, 0] == pytest.approx(0.5 / (1 + 2.0 * 0.02) ** 10, rel=1e-5)
 
@@ -216,7 +216,7 @@ def test_the_step_follows_the_fastest_vibration() -> None:
     for factor in (0.8, 3.0):
         sim = world(force_dt=True)
         body = sim.add(cube(start=ct.Placed(np.diag([1.02, 1.0, 1.0]).tolist())))
-        sim.fixed_dt = factor * 2 / fastest_vibration(body)
+        sim.world.fixed_dt = factor * 2 / fastest_vibration(body)
         before = sim.diagnostics()["total"]
         for _ in range(200):
             try:
@@ -302,7 +302,7 @@ def test_a_run_continues_with_the_same_bits(integrator: str) -> None:
     other.load_state(half.state())
     for _ in range(3):
         whole.step(), other.step()
-    assert np.array_equal(whole.meshes[0].x, other.meshes[0].x)
+    assert np.array_equal(whole.world.mesh_bodies[0].x, other.world.mesh_bodies[0].x)
     assert np.array_equal(whole.vertices[0].C, other.vertices[0].C)
 
 
@@ -322,7 +322,7 @@ def test_where_meshes_live() -> None:
     alone = world("optimization")
     free = alone.add(ct.SolidBody(ct.meshes.BoxMesh((0, 0, 0), (1, 1, 1), (1, 1, 1)), RUBBER))
     alone.step(0.01)
-    assert not alone.vertices and alone.free_meshes == [free]
+    assert not alone.vertices and alone.world.free_meshes == [free]
     among = world("optimization")
     mesh = among.add(ct.SolidBody(ct.meshes.BoxMesh((0, 0, 0), (1, 1, 1), (1, 1, 1)), RUBBER))
     among.add(ct.shapes.Box((2, 0, 0), (0.3, 0.3, 0.3)), RUBBER)

@@ -12,7 +12,7 @@ from continua.integrators import Stepper
 
 def ringing(sim: ct.Simulation) -> float:
     """Part of the velocity of vertices that is gone after a way to the nodes and back."""
-    grid, (body,) = sim.integrator, sim.vertices
+    grid, (body,) = sim.steppers["main"], sim.vertices
     grid.sort([body])
     seen = gathered(grid, body)
     return float(np.linalg.norm(body.v.T - seen) / np.linalg.norm(body.v))

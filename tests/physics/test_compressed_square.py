@@ -20,8 +20,8 @@ def lattice(side: int, spacing: float) -> np.ndarray:
 
 def energy(sim: ct.Simulation, body: ct.Body) -> float:
     """Strain energy of the particles and kinetic energy of the grid after P2G."""
-    sim.integrator.sort([body])
-    nodes = sim.integrator._scatter("probe", [body], 0.0, momentum=True, stress=False).reshape(-1, 4)
+    sim.steppers["main"].sort([body])
+    nodes = sim.steppers["main"]._scatter("probe", [body], 0.0, momentum=True, stress=False).reshape(-1, 4)
     nodes = nodes[nodes[:, 3] > 0]
     kinetic = 0.5 * ((nodes[:, :2] ** 2).sum(axis=1) / nodes[:, 3]).sum()
     return float(kinetic + body.energy_density() @ body.volume)

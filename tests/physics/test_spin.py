@@ -104,8 +104,8 @@ def soft_disc(transfer, kernel: str = "quadratic") -> tuple[float, float]:
     )
 
     def energy() -> float:
-        sim.integrator.sort([body])
-        nodes = sim.integrator._scatter("probe", [body], 0.0, momentum=True, stress=False)
+        sim.steppers["main"].sort([body])
+        nodes = sim.steppers["main"]._scatter("probe", [body], 0.0, momentum=True, stress=False)
         nodes = nodes.reshape(-1, 4)
         nodes = nodes[nodes[:, 3] > 0]
         kinetic = 0.5 * ((nodes[:, :2] ** 2).sum(axis=1) / nodes[:, 3]).sum()

@@ -79,7 +79,7 @@ MISTAKES = {
     "option of a transfer": (
         "# transfer = ",
         "transfer = { type = 'flip', rato = 1 } #",
-        ["simulation.transfer.rato"],
+        ["simulation.world.transfer.rato"],
     ),
 }
 

@@ -8,7 +8,7 @@ import numpy as np
 from clouds import H, apart, cloud_over, random_field
 from grid_driver import DEGREES, GridDriver, cross, weight_gradients, weights
 
-from continua.bodies.points import Body
+from continua.bodies.points import ParticleBody
 from continua.grid.blocks import Lattice
 from continua.integrators import IncompressibleFlow, StepResult
 from continua.materials import IncompressibleFluid
@@ -42,7 +42,7 @@ class FaceDriver(GridDriver):
         )
         self.integrator = IncompressibleFlow(lattice, DEGREES[kernel], as_transfer(transfer), push_out=None)
         modes = len(self.integrator.plan.high)
-        self.body = Body("probe", IncompressibleFluid(1.0), d, dtype, modes=modes)
+        self.body = ParticleBody("probe", IncompressibleFluid(1.0), d, dtype, modes=modes)
         self.body.append(x, np.zeros_like(x), np.zeros((n, d, d)), np.ones(n))
         if mass is not None:
             self.body.mass[:] = mass

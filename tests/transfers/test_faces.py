@@ -12,7 +12,7 @@ from grid_driver import weights
 
 import continua as ct
 from continua import _core
-from continua.bodies.points import Body
+from continua.bodies.points import ParticleBody
 from continua.materials import IncompressibleFluid
 from continua.transfers import APIC, FLIP, PIC, RPIC, PolyPIC, Transfer
 
@@ -184,7 +184,7 @@ def test_bodies_add_up(d: int) -> None:
     whole = FaceDriver(np.concatenate([near, far]), H, kernel="quadratic")
     velocity = rng.normal(size=(70, d))
     whole.body.v[:] = velocity[whole.body.ids]
-    one, two = (Body(name, IncompressibleFluid(1.0), d, np.float64) for name in ("one", "two"))
+    one, two = (ParticleBody(name, IncompressibleFluid(1.0), d, np.float64) for name in ("one", "two"))
     for body, x, v in ((one, near, velocity[:40]), (two, far, velocity[40:])):
         body.append(x, v, np.zeros((len(x), d, d)), np.ones(len(x)))
     flow = whole.integrator

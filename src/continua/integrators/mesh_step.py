@@ -43,7 +43,7 @@ class MeshResult:
     def accept(self, bodies: Sequence[MeshBody], dt: float) -> None:
         """Let the bodies go there."""
         for body, moved, pull in zip(bodies, self.moved, self.pulls, strict=True):
-            body.accept(moved, dt)
+            body.move(moved, dt)
             body.pull += pull
 
 

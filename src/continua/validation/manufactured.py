@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from continua.bodies.force import BodyForce
-from continua.bodies.points import Body
+from continua.bodies.points import ParticleBody
 from continua.contact.boundaries import Periodic
 from continua.geometry.shapes import Points
 from continua.materials import NeoHookean
@@ -72,7 +72,7 @@ def displacement_error(motion: Motion, dx: float, transfer: str, *, courant: flo
     return worst / motion.size
 
 
-def _place(sim: Simulation, motion: Motion, dt: float) -> tuple[Array, Body]:
+def _place(sim: Simulation, motion: Motion, dt: float) -> tuple[Array, ParticleBody]:
     if motion.period is not None:
         for axis in (0, 1):
             sim.add(Periodic(axis, 0.0, motion.period))
@@ -80,14 +80,14 @@ def _place(sim: Simulation, motion: Motion, dt: float) -> tuple[Array, Body]:
     start = motion.velocity(X, -dt / 2)
     body = sim.add(Points(motion.position(X, 0.0), volumes), motion.material, velocity=lambda x: start)
     body.F = motion.deformation(X, 0.0)
-    if sim.transfer.affine:
+    if sim.world.transfer.affine:
         body.C = motion.rate(X, -dt / 2)
     body.refresh()
     sim.add(BodyForce(lambda body, t: motion.force(X[body.ids], t)))
     return X, body
 
 
-def _error(motion: Motion, body: Body, X: Array, t: float) -> float:
+def _error(motion: Motion, body: ParticleBody, X: Array, t: float) -> float:
     away = body.x - motion.position(X[body.ids], t)
     if motion.period is not None:
         away -= motion.period * np.round(away / motion.period)

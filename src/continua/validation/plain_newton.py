@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from continua.bodies.mesh_body import MeshBody, SolidBody
+from continua.bodies.mesh_body import MeshBody
+from continua.bodies.solid_body import SolidBody
 from continua.bodies.scripted import Scripted
 from continua.contact.motions import Keyframes
 from continua.errors import InstabilityError

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from continua.bodies.mesh_body import SolidBody
+from continua.bodies.solid_body import SolidBody
 from continua.bodies.shape_error import shape_error
 from continua.bodies.start import Placed, Scattered
 from continua.geometry.meshes import box_mesh
