@@ -14,8 +14,8 @@ from continua.geometry.mesh import SampledDistance, lattice_round
 from continua.geometry.points import Points
 
 PADDING = 3  # lattice cells round a shape
-# Lattices of combined shapes are moved by these parts of a cell, so that no node lies where two parts only touch: there
-# the bound is zero although it is inside, or outside, on both sides.
+# Lattices for contours are moved by these parts of a cell, so that no node lies on an edge, nor where two parts only
+# touch: there the bound is zero although it is inside, or outside, on both sides.
 SHIFT = np.array([0.1234, 0.3456, 0.2717])
 BEYOND = 1e-3  # of a cell
 SEGMENTS = 8  # the nearest one of a 2D outline is among that many with the nearest middles
@@ -26,8 +26,8 @@ def sample_shape(shape: Shape, resolution: int = 64) -> SampledDistance:
 
     A 2D shape gets two equal layers, below and above z = 0.
     """
-    counts, origin, spacing = sampling_lattice(shape, resolution)
-    values = lattice_values(shape, counts, origin, spacing)
+    counts, origin, spacing = _lattice(shape, resolution, shifted=not exact(shape))
+    values = _values(shape, counts, origin, spacing)
     if not exact(shape):
         values = _made_exact(shape, values, origin, spacing)
     if shape.dimension == 3:
@@ -38,8 +38,8 @@ def sample_shape(shape: Shape, resolution: int = 64) -> SampledDistance:
 
 def outline(shape: Shape, resolution: int) -> Contour:
     """Surface of a shape as triangles or segments, from a lattice of `resolution` cells along its longest side."""
-    counts, origin, spacing = sampling_lattice(shape, resolution)
-    return contour(shape, lattice_values(shape, counts, origin, spacing), origin, spacing)
+    counts, origin, spacing = _lattice(shape, resolution, shifted=True)
+    return contour(shape, _values(shape, counts, origin, spacing), origin, spacing)
 
 
 def solid(shape: Shape) -> bool:
@@ -58,15 +58,15 @@ def _unturned(shape: Shape) -> Shape:
     return shape
 
 
-def sampling_lattice(shape: Shape, resolution: int) -> tuple[tuple[int, ...], Array, float]:
+def _lattice(shape: Shape, resolution: int, *, shifted: bool) -> tuple[tuple[int, ...], Array, float]:
     """Nodes along each axis, first node (d,) [m] and spacing [m]."""
     if not solid(shape):
         raise GeometryError("points have no inside and no surface, use another shape")
     counts, origin, spacing = lattice_round(*shape.bounds(), resolution, PADDING)
-    return counts, origin + SHIFT[: shape.dimension] * spacing, spacing
+    return counts, origin + shifted * spacing * SHIFT[: shape.dimension], spacing
 
 
-def lattice_values(shape: Shape, counts: tuple[int, ...], origin: Array, spacing: float) -> Array:
+def _values(shape: Shape, counts: tuple[int, ...], origin: Array, spacing: float) -> Array:
     """Signed distance at the nodes of a lattice; for combined shapes its bound."""
     values = np.empty(counts)
     for i in range(counts[0]):  # one layer at a time bounds the memory
