@@ -115,8 +115,3 @@ def test_sorting_reports_the_first_particle_that_lies_nowhere() -> None:
         buffers = np.empty(a.count, np.int32), np.empty(a.count, np.int32)
         keys, offsets, bad = _core.sort_particles(x, a.count, lattice, 2, 2, True, *buffers)
         assert bad == 5 and BlockOrder(keys, offsets, buffers[0], bad).bad == 5
-
-
-def test_threads_must_be_sensible() -> None:
-    with pytest.raises(ValueError, match="threads"):
-        _core.set_threads(0)

@@ -108,6 +108,16 @@ SOLIDS = [
     {"type": "box", "center": (0, 0.5, 0), "size": (0.6, 0.6, 0.6)},
     {"type": "sphere", "center": (0, 0.5, 0), "radius": 0.35},
     {"type": "capsule", "start": (-0.2, 0.5, 0), "end": (0.2, 0.5, 0), "radius": 0.2},
+    {
+        "type": "shape",
+        "shape": {
+            "type": "union",
+            "shapes": [
+                {"type": "torus", "center": (0, 0.5, 0), "radius": 0.3, "tube": 0.1, "axis": (0, 0, 1)},
+                {"type": "cylinder", "start": (0, 0.5, -0.05), "end": (0, 0.5, 0.05), "radius": 0.3},
+            ],
+        },
+    },
     {"type": "mesh", "vertices": [[-1, 0, 0], [1, 0, 0], [0, 1.5, 0]], "faces": [[0, 1, 2]]},
 ]
 
@@ -125,7 +135,7 @@ def test_solid_colliders_hide_what_is_behind_and_follow_their_pose(
         assert orange(read(tmp_path / "a.png")).any() == visible
 
 
-@pytest.mark.parametrize("collider", SOLIDS[:3], ids=lambda collider: collider["type"])
+@pytest.mark.parametrize("collider", SOLIDS[:4], ids=lambda collider: collider["type"])
 def test_containers_are_drawn_as_lines(tmp_path: Path, collider: dict[str, Any]) -> None:
     bodies = [ball((9.0, 0.0, -9.0), 0.1, "other"), ball((0.0, 0.5, 0.0), 0.15)]
     camera = Camera((0.0, 0.9, 4.0), (0.0, 0.5, 0.0), fov=30)
@@ -134,6 +144,28 @@ def test_containers_are_drawn_as_lines(tmp_path: Path, collider: dict[str, Any])
     wired = picture(tmp_path / "b.png", bodies, colliders=[{**collider, "inverted": True}], **options)
     assert orange(wired).sum() > 0.4 * orange(plain).sum()
     assert (np.abs(wired - plain).max(axis=2) > 20).sum() > 50
+
+
+def test_one_sees_through_the_hole_of_a_torus(tmp_path: Path) -> None:
+    """A shape is drawn as what it is; those with a formula as the collider of that name."""
+    camera = Camera((0.0, 0.5, 4.0), (0.0, 0.5, 0.0), fov=30)
+    bodies = [ball((9.0, 0.0, -9.0), 0.1, "other"), ball((0.0, 0.5, -0.6), 0.08)]
+    options: dict[str, Any] = {"color_by": "body", "camera": camera}
+    torus = {"type": "torus", "center": (0, 0.5, 0), "radius": 0.3, "tube": 0.1, "axis": (0, 0, 1)}
+    seen = picture(tmp_path / "a.png", bodies, colliders=[{"type": "shape", "shape": torus}], **options)
+    assert orange(seen).any()
+    pixels, _ = camera.project(np.array([[0.3, 0.5, 0.1], [0.0, 0.8, 0.1], [0.45, 0.5, 0.0]]), SIZE)
+    ring, top, free = (seen[round(y), round(x)] for x, y in pixels)
+    assert np.abs(ring - free).max() > 30 and np.abs(top - free).max() > 30
+    for plain in SOLIDS[:3]:
+        images = [
+            picture(tmp_path / "a.png", bodies, colliders=[collider], **options)
+            for collider in (plain, {"type": "shape", "shape": plain})
+        ]
+        assert np.array_equal(*images)
+    gone = {"type": "shape", "shape": {"type": "mesh", "path": "/nowhere/gone.stl"}}
+    odd = {"type": "shape", "shape": {"type": "teapot"}}
+    assert orange(picture(tmp_path / "a.png", bodies, colliders=[gone, odd], **options)).any()
 
 
 def test_skipping_hidden_balls_changes_no_pixel(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,6 +234,30 @@ def test_flat_frames_are_drawn_with_equal_scales(tmp_path: Path) -> None:
     assert np.ptp(rows) == pytest.approx(np.ptp(columns), abs=4)
     assert np.ptp(rows) > 40
     assert seen.sum() == pytest.approx(np.pi / 4 * np.ptp(rows) ** 2, rel=0.15)
+
+
+def test_flat_shapes_have_holes(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    square = {"type": "box", "center": (0.0, 0.5), "size": (0.6, 0.6)}
+    corner = {"type": "box", "center": (0.3, 0.8), "size": (0.2, 0.2)}
+    shape = {
+        "type": "difference",
+        "shape": {"type": "union", "shapes": [square, corner]},
+        "minus": [{"type": "sphere", "center": (0.0, 0.5), "radius": 0.2}],
+    }
+    corners = np.array([(-0.6, -0.1), (0.6, -0.1), (-0.6, 1.1), (0.6, 1.1)])
+    tiny = BodyFrame("none", "points", "", {"x": corners, "v": 0 * corners, "id": np.arange(4)})
+    frame = Frame(0, 0.0, [tiny])
+    options: dict[str, Any] = {"size": (640, 360), "dx": 0.01, "legend": False}
+    images = []
+    for name, colliders in (("a.png", []), ("b.png", [{"type": "shape", "shape": shape}])):
+        still(frame, tmp_path / name, colliders=colliders, **options)
+        images.append(read(tmp_path / name))
+    drawn = np.abs(images[1] - images[0]).max(axis=2) > 20
+    rows, columns = np.nonzero(drawn)
+    scale = np.ptp(rows) / 0.7  # pixels per metre, from the square and what sticks out of it
+    assert drawn.sum() == pytest.approx((0.36 + 0.03 - np.pi * 0.04) * scale**2, rel=0.04)
+    assert not drawn[round(rows.max() - 0.3 * scale), round(columns.min() + 0.3 * scale)]
 
 
 def test_the_legend_says_time_and_colours(tmp_path: Path) -> None:
