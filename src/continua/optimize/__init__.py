@@ -1,6 +1,6 @@
 """Minimisation for everything implicit: Krylov solvers, line search, Newton's method, time steps as energies."""
 
-from continua.optimize.constraints import Constraint, FixedUnknowns, Unconstrained
+from continua.optimize.constraints import Constraint, Unconstrained
 from continua.optimize.krylov import SOLVERS, Solution, Stopping, cg, cr, minres
 from continua.optimize.line_search import Wolfe, strong_wolfe
 from continua.optimize.newton import Objective, Options, Report, minimise
@@ -10,7 +10,6 @@ from continua.optimize.terms import Gravity, StepEnergy, Term
 __all__ = [
     "SOLVERS",
     "Constraint",
-    "FixedUnknowns",
     "Gravity",
     "ImplicitStep",
     "Motion",
