@@ -24,7 +24,7 @@ from rich.table import Table
 
 import continua as ct
 from continua import _core
-from continua.flow.pressure import PoissonSystem, Solution
+from continua.flow.pressure import PoissonReport, PoissonSystem
 from continua.grid.blocks import SIDE, Lattice, Workspace, sort_particles
 
 try:
@@ -127,7 +127,7 @@ SCENES: dict[str, Callable[[int, int], Scene]] = {
 }
 
 
-def solve_ours(given: Scene, reduction: float = REDUCTION) -> tuple[Solution, float, float]:
+def solve_ours(given: Scene, reduction: float = REDUCTION) -> tuple[PoissonReport, float, float]:
     """Result, and milliseconds of set-up and solve."""
     start = time.perf_counter()
     system = given.system()

@@ -10,8 +10,8 @@ struct SolveReport {
     double residual = 0, first_residual = 0;  // largest entries of b - A x: of the result, and of the initial guess
 };
 
-// One sequence of conjugate directions from x with the largest residual `largest`, until that is at most `goal`; returns
-// the number of iterations.
+// One sequence of conjugate directions from x with the largest residual `largest`, until that is at most `goal`;
+// returns the number of iterations.
 template <class System>
 int conjugate_directions(System& system, double largest, double goal, int max_iterations) {
     double alpha = 0, rz = 0;
