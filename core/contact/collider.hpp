@@ -50,7 +50,7 @@ struct Collider {
 
     // Velocity of the collider's material at x: V + omega x (x - position).
     Vec3 velocity_at(const Vec3& x) const {
-        const Vec3 turn = cross3(angular, {x[0] - position[0], x[1] - position[1], x[2] - position[2]});
+        const Vec3 turn = cross(angular, {x[0] - position[0], x[1] - position[1], x[2] - position[2]});
         return {velocity[0] + turn[0], velocity[1] + turn[1], velocity[2] + turn[2]};
     }
 
@@ -69,7 +69,7 @@ struct Collider {
 
   private:
     static Surface from_offset(const Vec3& offset, double radius) {
-        const double n = norm3(offset);
+        const double n = norm(offset);
         if (n > 0) return {n - radius, {offset[0] / n, offset[1] / n, offset[2] / n}};
         return {-radius, {0, 1, 0}};
     }
@@ -77,7 +77,7 @@ struct Collider {
         switch (kind) {
             case ColliderKind::plane: {  // shape: normal, offset
                 const Vec3 n{shape[0], shape[1], shape[2]};
-                return {dot3(n, x) - shape[3], n};
+                return {dot(n, x) - shape[3], n};
             }
             case ColliderKind::sphere:  // shape: centre, radius
                 return from_offset({x[0] - shape[0], x[1] - shape[1], x[2] - shape[2]}, shape[3]);
@@ -90,8 +90,8 @@ struct Collider {
     Surface capsule(const Vec3& x) const {  // shape: start, end, radius
         const Vec3 axis{shape[3] - shape[0], shape[4] - shape[1], shape[5] - shape[2]};
         const Vec3 r{x[0] - shape[0], x[1] - shape[1], x[2] - shape[2]};
-        const double length2 = dot3(axis, axis);
-        const double t = length2 > 0 ? std::fmin(1.0, std::fmax(0.0, dot3(r, axis) / length2)) : 0.0;
+        const double length2 = dot(axis, axis);
+        const double t = length2 > 0 ? std::fmin(1.0, std::fmax(0.0, dot(r, axis) / length2)) : 0.0;
         return from_offset({r[0] - t * axis[0], r[1] - t * axis[1], r[2] - t * axis[2]}, shape[6]);
     }
     Surface box(const Vec3& x) const {  // shape: centre, half sizes
@@ -103,7 +103,7 @@ struct Collider {
             if (q[i] > q[nearest]) nearest = i;
         }
         auto side = [&](int i) { return x[i] < shape[i] ? -1.0 : 1.0; };
-        const double distance = norm3(outside);
+        const double distance = norm(outside);
         Surface s{q[nearest], {0, 0, 0}};
         if (distance > 0) {
             s.phi = distance;
@@ -142,9 +142,9 @@ struct Collider {
             gradient[1] += value * w[0] * dw[1] * w[2];
             gradient[2] += value * w[0] * w[1] * dw[2];
         }
-        const double distance = norm3(beyond);
+        const double distance = norm(beyond);
         if (distance > 0) return {phi + distance, {beyond[0] / distance, beyond[1] / distance, beyond[2] / distance}};
-        const double n = norm3(gradient);
+        const double n = norm(gradient);
         if (n > 0)
             for (auto& g : gradient) g /= n;
         return {phi, gradient};
@@ -156,10 +156,10 @@ struct Collider {
 inline Vec3 contact_velocity(const Vec3& v, const Vec3& obstacle, const Vec3& n, ContactMode mode, double friction) {
     if (mode == ContactMode::sticky) return obstacle;
     Vec3 tangent{v[0] - obstacle[0], v[1] - obstacle[1], v[2] - obstacle[2]};
-    const double normal_speed = dot3(tangent, n);
+    const double normal_speed = dot(tangent, n);
     if (mode == ContactMode::separate && normal_speed >= 0) return v;
     for (int i = 0; i < 3; ++i) tangent[i] -= normal_speed * n[i];
-    const double approach = std::fmin(normal_speed, 0.0), slide = norm3(tangent);
+    const double approach = std::fmin(normal_speed, 0.0), slide = norm(tangent);
     const double keep = slide > 0 ? std::fmax(0.0, 1 + friction * approach / slide) : 0.0;
     return {obstacle[0] + keep * tangent[0], obstacle[1] + keep * tangent[1], obstacle[2] + keep * tangent[2]};
 }

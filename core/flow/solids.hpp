@@ -206,7 +206,7 @@ inline double constrained_velocity(const Collider& c, const Surface& surface, co
     const Vec3 solid = c.velocity_at(x);
     if (c.mode == ContactMode::sticky) return solid[a];
     const Vec3 relative{u[0] - solid[0], u[1] - solid[1], u[2] - solid[2]};
-    const double normal_speed = dot3(relative, surface.normal);
+    const double normal_speed = dot(relative, surface.normal);
     if (c.mode == ContactMode::separate && normal_speed >= 0) return u[a];
     return solid[a] + (relative[a] - normal_speed * surface.normal[a]);  // in this order: exact on walls along the grid
 }

@@ -37,8 +37,4 @@ inline Vec3 cross(const Vec3& u, const Vec3& v) {
     return {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]};
 }
 
-inline double dot3(const Vec3& u, const Vec3& v) { return dot(u, v); }
-inline double norm3(const Vec3& v) { return norm(v); }
-inline Vec3 cross3(const Vec3& u, const Vec3& v) { return cross(u, v); }
-
 }  // namespace continua
