@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from continua.bodies.force import BodyForce
 from continua.bodies.mesh_body import MeshBody
 from continua.contact.colliders import Collider
-from continua.contact.mesh_contact import SLIP, STICKY, TOUCHING, MeshContact, Surface, rub
+from continua.contact.mesh_contact import SLIP, STICKY, TOUCHING, ContactSurface, MeshContact, rub
 from continua.contact.mesh_penalty import LevelSetPenalty
 from continua.errors import InstabilityError
 from continua.integrators.implicit import WORK
@@ -196,11 +196,11 @@ class _Problem:
         x = self.now.x
         fixed, values = np.zeros(len(x), bool), x.copy()
         self.stuck: list[tuple[int, NDArray[np.intp]]] = []  # collider and the points that stick to it
-        surfaces: list[Surface] = []
+        surfaces: list[ContactSurface] = []
         tied: list[NDArray[np.bool_]] = []
         for number, collider in enumerate(self.colliders):
-            before = Surface.of(collider, number, self.t)
-            for old, new in zip(before, Surface.of(collider, number, self.t + self.dt)):
+            before = ContactSurface.of(collider, number, self.t)
+            for old, new in zip(before, ContactSurface.of(collider, number, self.t + self.dt)):
                 touching = (old.at(x)[0] <= TOUCHING * self.size) & ~fixed if new.mode else fixed & False
                 if new.mode == STICKY:
                     values[touching], fixed = old.carried(x[touching], new), fixed | touching
