@@ -18,7 +18,7 @@ from continua.errors import SetupError
 from continua.geometry.meshes import BoxMesh, Chain, Cloth, FileMesh, ShapeMesh, SimplexMesh, SpringMesh
 from continua.materials.base import Material
 from continua.mesh import Elements, NativeEnergy, Springs
-from continua.optimize import Motion
+from continua.optimize import PointState
 
 Array = NDArray[np.float64]
 VelocityLike = Rigid | Affine | ArrayLike | Callable[[Array], ArrayLike] | None
@@ -80,7 +80,7 @@ class MeshBody(ABC):
         self.drag, self.damping = float(drag), float(damping)
         self.on_grid = on_grid
         self.pull = np.zeros(3)  # impulse that scripts have given so far [N s]
-        self.before: Motion | None = None  # one step ago
+        self.before: PointState | None = None  # one step ago
         self.before_dt = 0.0  # length of that step [s]
 
     def __len__(self) -> int:
@@ -140,9 +140,9 @@ class MeshBody(ABC):
         places = np.array(list(where.values()), dtype=np.float64).reshape(-1, self.dimension)
         return np.array(list(where), dtype=np.intp), places
 
-    def accept(self, moved: Motion, dt: float) -> None:
+    def accept(self, moved: PointState, dt: float) -> None:
         """Take over the end of a step of dt [s]."""
-        self.before, self.before_dt = Motion(self.x, self.v), dt
+        self.before, self.before_dt = PointState(self.x, self.v), dt
         self.x, self.v = moved
 
     def fields(self) -> dict[str, NDArray]:
@@ -166,7 +166,7 @@ class MeshBody(ABC):
         self.x, self.v = np.array(data["x"]), np.array(data["v"])
         self.before_dt, self.pull = float(data["before_dt"]), np.array(data["pull"])
         has = "before_x" in data
-        self.before = Motion(np.array(data["before_x"]), np.array(data["before_v"])) if has else None
+        self.before = PointState(np.array(data["before_x"]), np.array(data["before_v"])) if has else None
 
 
 class SolidBody(MeshBody):
@@ -234,7 +234,7 @@ class SolidBody(MeshBody):
         """Volume ratios (M,) of the elements, negative where they are inside out."""
         return np.linalg.det(self.elements.deformation(self.x))
 
-    def accept(self, moved: Motion, dt: float) -> None:
+    def accept(self, moved: PointState, dt: float) -> None:
         super().accept(moved, dt)
         self.elements.flow(self.x, self.v, dt)  # plastic flow is explicit, after the solve
 

@@ -12,7 +12,7 @@ from continua.bodies.points import Body
 from continua.materials.base import Material
 from continua.mesh import Drag, Rayleigh
 from continua.mesh.energy import Array
-from continua.optimize import Motion, Term
+from continua.optimize import PointState, Term
 from continua.optimize.krylov import dot
 
 POWER_ITERATIONS = (
@@ -50,7 +50,7 @@ class Vertices(Body):
         self.held: NDArray[np.intp] = np.empty(0, np.intp)  # vertices scripted at the end of the running step
         self.places = np.empty((0, mesh.dimension))  # where they must be then [m]
         self.append(mesh.x, mesh.v, mesh.velocity_gradient, mesh.mass)
-        self._seen = Motion(mesh.x.copy(), mesh.v.copy())
+        self._seen = PointState(mesh.x.copy(), mesh.v.copy())
 
     # ---- between rows and vertices ---------------------------------------------------------------------------
 
@@ -68,7 +68,7 @@ class Vertices(Body):
 
     def follow_mesh(self) -> None:
         """Take over positions and velocities of the mesh that were changed by hand since the last step."""
-        now = Motion(self.mesh.x, self.mesh.v)
+        now = PointState(self.mesh.x, self.mesh.v)
         if all(map(np.array_equal, now, self._seen)):
             return
         self.x[:], self.v[:], self.C = now.x[self.ids], now.v[self.ids], np.zeros((self.dimension,) * 2)
@@ -135,14 +135,14 @@ class Vertices(Body):
         x, v = self.to_vertices(self.arrays.x), self.to_vertices(self.arrays.v)
         for axis in np.flatnonzero(period):
             x[:, axis] += period[axis] * np.round((self.mesh.x[:, axis] - x[:, axis]) / period[axis])
-        self.mesh.accept(Motion(x, v), dt)
+        self.mesh.accept(PointState(x, v), dt)
         self.max_speed = self.mesh.max_speed  # with that of scripts
-        self._seen = Motion(x.copy(), v.copy())
+        self._seen = PointState(x.copy(), v.copy())
         self.F = np.eye(self.dimension)  # deformation is that of the elements
 
     def restore(self, data: dict[str, NDArray]) -> None:
         super().restore(data)
-        self._seen = Motion(self.mesh.x.copy(), self.mesh.v.copy())
+        self._seen = PointState(self.mesh.x.copy(), self.mesh.v.copy())
 
 
 def fastest_vibration(mesh: MeshBody) -> float:

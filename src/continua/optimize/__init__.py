@@ -4,7 +4,7 @@ from continua.optimize.constraints import Constraint, Unconstrained
 from continua.optimize.krylov import SOLVERS, Solution, Stopping, cg, cr, minres
 from continua.optimize.line_search import Wolfe, strong_wolfe
 from continua.optimize.newton import Objective, Options, Report, minimise
-from continua.optimize.steps import ImplicitStep, Motion, Scheme
+from continua.optimize.steps import ImplicitStep, PointState, Scheme
 from continua.optimize.terms import Gravity, StepEnergy, Term
 
 __all__ = [
@@ -12,7 +12,7 @@ __all__ = [
     "Constraint",
     "Gravity",
     "ImplicitStep",
-    "Motion",
+    "PointState",
     "Objective",
     "Options",
     "Report",
