@@ -24,8 +24,8 @@ from rich.table import Table
 
 import continua as ct
 from continua import _core
-from continua.flow.pressure import PoissonSystem, Solution
 from continua import _core
+from continua.flow.pressure import PoissonReport, PoissonSystem
 from continua.grid.blocks import SIDE, Lattice
 
 try:
@@ -130,7 +130,7 @@ SCENES: dict[str, Callable[[int, int], Scene]] = {
 }
 
 
-def solve_ours(given: Scene, reduction: float = REDUCTION) -> tuple[Solution, float, float]:
+def solve_ours(given: Scene, reduction: float = REDUCTION) -> tuple[PoissonReport, float, float]:
     """Result, and milliseconds of set-up and solve."""
     start = time.perf_counter()
     system = given.system()

@@ -10,7 +10,8 @@ import numpy as np
 from continua.bodies.body import Body
 from continua.bodies.particles import ParticleSet
 from continua.errors import InstabilityError
-from continua.integrators import BadParticle
+from continua.integrators import BadParticle, Incompressible
+from continua.integrators.incompressible import VISCOUS_PATIENCE
 from continua.timestep import Bound
 
 if TYPE_CHECKING:
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
 
 SOLVER = "solver: "  # begins the name of a bound on dt by a solve that ended with the status behind it
 MEANING = {"max_iter": "no iterations left", "stuck": "no way down found"}
+# Linear solves of incompressible flow: name, what their residual is, iterations in terms of max_iterations, and what
+# there is to set besides max_iterations.
+FLOW = {
+    "viscous": ("viscosity", "a residual", VISCOUS_PATIENCE, "raise viscous_tolerance"),
+    "pressure": ("pressure", "an outflow from a cell", 1, "raise tolerance"),
+    "volume": ("volume control", "a part of the crowding", 1, "set volume_control to 0"),
+}
 
 
 def _particle(particles: ParticleSet, index: int) -> str:
@@ -51,6 +59,8 @@ def unstable(sim: Simulation, bad: BadParticle, bound: Bound) -> InstabilityErro
 def runaway(sim: Simulation, bound: Bound) -> InstabilityError:
     """The time step collapses: particles are too fast, or the solver does not converge."""
     if bound.name.startswith(SOLVER):
+        if isinstance(sim.scheme, Incompressible):
+            return _unsolved_flow(sim, sim.scheme, bound)
         return _unsolved(sim, bound)
     body, particles = _most(sim, lambda p: p.limits.speed)
     index = int(np.argmax((particles.v**2).sum(axis=1)))
@@ -77,4 +87,21 @@ def _unsolved(sim: Simulation, bound: Bound) -> InstabilityError:
         f'the stiffest body is "{body.name}" ({body.label}), where sound moves at {particles.limits.wave_speed:.4g} '
         f"m/s and particles at up to {particles.limits.speed:.4g} m/s; raise max_iterations or tolerance of the integrator or "
         f"set its positive to true (now {now}), use a smaller cfl, or integrator symplectic"
+    )
+
+
+def _unsolved_flow(sim: Simulation, scheme: Incompressible, bound: Bound) -> InstabilityError:
+    """No step is short enough for a linear solve of incompressible flow."""
+    solve = bound.name.removeprefix(SOLVER)
+    name, what, patience, remedy = FLOW[solve]
+    iterations, residual = (sim.integrator.report[f"{solve}_{key}"] for key in ("iterations", "residual"))
+    most = patience * scheme.max_iterations
+    why = "raise max_iterations, or" if iterations >= most else "rounding allows no less:"
+    scale = "the largest one" if solve == "volume" else "the fastest flow"
+    setting = remedy.split()[1]
+    return InstabilityError(
+        f"the {name} of step {sim.steps + 1} from t = {sim.time:.6g} s did not converge, however short the step was "
+        f"made, down to {2 * bound.dt:.3g} s: {iterations:.0f} of {most} iterations left {what} of {residual:.3g} of "
+        f"{scale}; {why} {remedy} of the integrator (now max_iterations = {scheme.max_iterations}, {setting} = "
+        f"{getattr(scheme, setting):g})"
     )

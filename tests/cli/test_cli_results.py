@@ -56,7 +56,6 @@ def test_run_with_film(cli: Call, tiny: Path, tmp_path: Path) -> None:
         (["--size", "big"], 2, "--size"),
         (["--still", "--frame", "77"], 1, "no frame 77"),
         (["--still", "--color-by", "flavour"], 1, "flavour"),
-        (["--renderer", "oil"], 2, "--renderer"),
     ],
 )
 def test_render_mistakes(arguments: list[str], code: int, expected: str, cli: Call, run: Path) -> None:

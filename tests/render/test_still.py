@@ -289,8 +289,6 @@ def test_wishes_that_cannot_be_met_are_one_sentence(tmp_path: Path) -> None:
     frame = Frame(0, 0.0, [ball()])
     with pytest.raises(OutputError, match=r"ends in \.png"):
         still(frame, tmp_path / "a.gif")
-    with pytest.raises(OutputError, match="no renderer 'blender'; choose one of auto, numpy, pyvista"):
-        still(frame, tmp_path / "a.png", renderer="blender")
     with pytest.raises(OutputError, match="choose between 16 and 16384"):
         still(frame, tmp_path / "a.png", size=(0, 0))
     with pytest.raises(OutputError, match="does not exist; create it"):
@@ -301,17 +299,14 @@ def test_wishes_that_cannot_be_met_are_one_sentence(tmp_path: Path) -> None:
 
 
 def test_missing_libraries_name_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyvista", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtraError, match=r"pyvista .*continua\[render\]"):
-        still(Frame(0, 0.0, [ball()]), tmp_path / "a.png", size=SIZE, renderer="pyvista")
     with pytest.raises(MissingExtraError, match=r"matplotlib .*continua\[render\]"):
         still(Frame(0, 0.0, [ball((0.0, 0.5))]), tmp_path / "a.png", size=SIZE)
 
 
 BARE = """
 import sys
-for name in ("PIL", "PIL.Image", "matplotlib", "pyvista"):
+for name in ("PIL", "PIL.Image", "matplotlib"):
     sys.modules[name] = None
 import numpy as np
 from continua.io import BodyFrame, Frame
@@ -328,58 +323,6 @@ def test_numpy_alone_is_enough_for_a_picture(tmp_path: Path) -> None:
     result = subprocess.run(command, env={**os.environ, "PYTHONPATH": source}, capture_output=True, text=True)
     assert result.stdout.strip() == "numpy", result.stderr
     assert read(tmp_path / "a.png").shape == (48, 64, 3)
-
-
-GPU = """
-import sys
-import numpy as np
-from continua.io import BodyFrame, Frame
-from continua.render.colors import color_scale
-from continua.render.png import write_png
-from continua.render.pyvista_renderer import PyvistaRenderer
-from continua.render.view import view_of_frames
-x = np.random.default_rng(0).random((2000, 3))
-frame = Frame(0, 0.0, [BodyFrame("b", "points", "snow", {"x": x, "v": x, "id": np.arange(2000)})])
-colliders = [{"type": "plane", "normal": (0, 1, 0)},
-             {"type": "sphere", "center": (1.5, 0.3, 0), "radius": 0.3},
-             {"type": "box", "center": (0.5, 0.5, 0.5), "size": (2, 1, 2), "inverted": True}]
-view = view_of_frames([frame], size=(160, 90), colliders=colliders, dx=0.1)
-renderer = PyvistaRenderer(view)
-renderer.render(frame)
-write_png(sys.argv[1], renderer.render(frame))
-renderer.close()
-"""
-
-
-def test_pyvista_draws_the_same_view(tmp_path: Path) -> None:
-    """In another process: VTK crashes where OpenGL is missing, and then there is nothing to test."""
-    pytest.importorskip("pyvista")
-    source = str(Path(sys.modules["continua.io"].__file__ or "").parents[2])
-    command = [sys.executable, "-c", GPU, str(tmp_path / "a.png")]
-    subprocess.run(command, env={**os.environ, "PYTHONPATH": source}, capture_output=True, check=False)
-    if not (tmp_path / "a.png").exists():
-        pytest.skip("no OpenGL here")
-    image = read(tmp_path / "a.png")
-    assert image.shape == (90, 160, 3)
-    assert image.std() > 5
-
-
-def test_no_opengl_falls_back_to_numpy(tmp_path: Path) -> None:
-    pytest.importorskip("pyvista")
-    code = """
-import sys
-import numpy as np
-from continua.io import BodyFrame, Frame
-from continua.render import still
-x = np.random.default_rng(0).random((500, 3))
-frame = Frame(0, 0.0, [BodyFrame("b", "points", "snow", {"x": x, "v": x, "id": np.arange(500)})])
-print(still(frame, sys.argv[1], size=(64, 48), renderer="pyvista").renderer)
-"""
-    source = str(Path(sys.modules["continua.io"].__file__ or "").parents[2])
-    broken = {"PYTHONPATH": source, "__EGL_VENDOR_LIBRARY_DIRS": "/nonexistent", "DISPLAY": ""}
-    command = [sys.executable, "-c", code, str(tmp_path / "a.png")]
-    result = subprocess.run(command, env={**os.environ, **broken}, capture_output=True, text=True)
-    assert result.stdout.strip() == "numpy", result.stderr
 
 
 def test_spacing_is_found_without_a_grid() -> None:

@@ -19,7 +19,7 @@ from continua.bodies.velocity import Affine, Rigid, evaluate
 from continua.errors import SetupError
 from continua.mesh import Drag, NativeEnergy, Rayleigh
 from continua.mesh.vibration import fastest_vibration
-from continua.optimize import Motion, Term
+from continua.optimize import PointState, Term
 
 if TYPE_CHECKING:
     from continua.transfers.exchange import Exchange
@@ -84,7 +84,7 @@ class MeshBody(Body):
         self.drag, self.damping = float(drag), float(damping)
         self.on_grid = on_grid
         self.pull = np.zeros(3)  # impulse that scripts have given so far [N s]
-        self.before: Motion | None = None  # one step ago
+        self.before: PointState | None = None  # one step ago
         self.before_dt = 0.0  # length of that step [s]
         self.set: ParticleSet | None = None  # its points as particles, while it is on the grid
         self.reaction = np.zeros(self.dimension)  # impulse of scripts against forces of the mesh, in this step
@@ -166,9 +166,9 @@ class MeshBody(Body):
 
     # ---- on its own ------------------------------------------------------------------------------------------
 
-    def move(self, moved: Motion, dt: float) -> None:
+    def move(self, moved: PointState, dt: float) -> None:
         """Take over the end of a step of dt [s]."""
-        self.before, self.before_dt = Motion(self._x, self._v), dt
+        self.before, self.before_dt = PointState(self._x, self._v), dt
         self._x, self._v = moved
 
     # ---- on the grid -----------------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ class MeshBody(Body):
         """From now on the points are particles of a grid of spacing dx [m]."""
         self.set = ParticleSet(str(self.name), self.dimension, dtype, modes=modes)
         self.set.append(self._x, self._v, self.velocity_gradient, self._mass)
-        self._seen = Motion(self._x.copy(), self._v.copy())
+        self._seen = PointState(self._x.copy(), self._v.copy())
         self.set.limits = Limits(self.set.fastest, self._wave_speed(dx))
         return self.set
 
@@ -187,7 +187,7 @@ class MeshBody(Body):
     def ready(self, wrap: Callable[[NDArray], NDArray], dx: float, steps: int) -> None:
         if self.set is None:
             return
-        now = Motion(self._x, self._v)
+        now = PointState(self._x, self._v)
         if not all(map(np.array_equal, now, self._seen)):
             ids = self.set.ids
             self.set.x[:], self.set.v[:], self.set.C = now.x[ids], now.v[ids], np.zeros((self.dimension,) * 2)
@@ -263,9 +263,9 @@ class MeshBody(Body):
         x, v = self.set.by_id(self.set.arrays.x), self.set.by_id(self.set.arrays.v)
         for axis in np.flatnonzero(period):
             x[:, axis] += period[axis] * np.round((self._x[:, axis] - x[:, axis]) / period[axis])
-        self.move(Motion(x, v), dt)
+        self.move(PointState(x, v), dt)
         self.set.limits = Limits(self.max_speed, self.set.limits.wave_speed)  # with the speed of scripts
-        self._seen = Motion(x.copy(), v.copy())
+        self._seen = PointState(x.copy(), v.copy())
 
     # ---- looking and saving ----------------------------------------------------------------------------------
 
@@ -319,7 +319,7 @@ class MeshBody(Body):
         self._x, self._v = np.array(data["x"]), np.array(data["v"])
         self.before_dt, self.pull = float(data["before_dt"]), np.array(data["pull"])
         has = "before_x" in data
-        self.before = Motion(np.array(data["before_x"]), np.array(data["before_v"])) if has else None
+        self.before = PointState(np.array(data["before_x"]), np.array(data["before_v"])) if has else None
         if self.set is not None:
             self.set.restore({k.removeprefix(ON_GRID): v for k, v in data.items() if k.startswith(ON_GRID)})
-            self._seen = Motion(self._x.copy(), self._v.copy())
+            self._seen = PointState(self._x.copy(), self._v.copy())

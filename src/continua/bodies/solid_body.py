@@ -14,7 +14,7 @@ from continua.errors import SetupError
 from continua.geometry.meshes import BoxMesh, FileMesh, ShapeMesh, SimplexMesh
 from continua.materials.base import Material
 from continua.mesh import Elements
-from continua.optimize import Motion
+from continua.optimize import PointState
 
 
 class SolidBody(MeshBody):
@@ -83,7 +83,7 @@ class SolidBody(MeshBody):
         """Volume ratios (M,) of the elements, negative where they are inside out."""
         return np.linalg.det(self.elements.deformation(self.x))
 
-    def move(self, moved: Motion, dt: float) -> None:
+    def move(self, moved: PointState, dt: float) -> None:
         super().move(moved, dt)
         self.elements.flow(self.x, self.v, dt)  # plastic flow is explicit, after the solve
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from continua.contact.mesh_contact import Array, Mask, Surface
+from continua.contact.mesh_contact import Array, ContactSurface, Mask
 
 
 class LevelSetPenalty:
@@ -15,7 +15,7 @@ class LevelSetPenalty:
     fit the energy, and the line search would get stuck. stiffness [N/m^2]: k. Only points of `free` (N,) are pushed.
     """
 
-    def __init__(self, surface: Surface, free: Mask, stiffness: float) -> None:
+    def __init__(self, surface: ContactSurface, free: Mask, stiffness: float) -> None:
         assert surface.samples is not None
         self.surface, self.stiffness = surface, stiffness
         self._free = free

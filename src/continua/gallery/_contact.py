@@ -3,7 +3,7 @@
 import numpy as np
 
 from continua import Simulation
-from continua.contact.mesh_contact import Surface
+from continua.contact.mesh_contact import ContactSurface
 from continua.integrators import Optimization
 from continua.integrators.mesh_collisions import collision_of
 
@@ -11,7 +11,7 @@ from continua.integrators.mesh_collisions import collision_of
 def clearance(sim: Simulation) -> float:
     """Distance [m] from the analytic colliders to the vertex that is nearest to one, or deepest in it if negative."""
     x = np.concatenate([mesh.x for mesh in sim.world.mesh_bodies])
-    surfaces = [s for k, collider in enumerate(sim.colliders) for s in Surface.of(collider, k, sim.time)]
+    surfaces = [s for k, collider in enumerate(sim.colliders) for s in ContactSurface.of(collider, k, sim.time)]
     return min(float(s.at(x)[0].min()) for s in surfaces if not s.sampled)
 
 

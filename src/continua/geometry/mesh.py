@@ -16,7 +16,7 @@ from continua._validation import raises
 from continua.errors import GeometryError
 from continua.geometry.arrays import Coordinates, Triangles, same_value
 from continua.geometry.base import Array, Shape
-from continua.geometry.surface import Surface, closed_surface, read_surface
+from continua.geometry.surface import ClosedSurface, closed_surface, read_surface
 
 MAX_LATTICE_NODES = 500_000_000
 
@@ -57,14 +57,14 @@ class Mesh(Shape):
         return isinstance(other, Mesh) and all(same_value(getattr(self, n), getattr(other, n)) for n in names)
 
     @cached_property
-    def surface(self) -> Surface:
+    def surface(self) -> ClosedSurface:
         """The triangles, merged, closed, facing outwards, scaled and moved into place."""
         if self.path is not None:
             surface = read_surface(self.path)
         else:
             assert self.vertices is not None and self.faces is not None
             surface = closed_surface(self.vertices, self.faces)
-        return Surface(surface.vertices * self.scale + np.array(self.translate), surface.faces)
+        return ClosedSurface(surface.vertices * self.scale + np.array(self.translate), surface.faces)
 
     @property
     def dimension(self) -> int:
