@@ -7,15 +7,9 @@
 #include <cstdint>
 #include <limits>
 
+#include "law.hpp"
+
 namespace continua {
-
-using Vec3 = std::array<double, 3>;
-
-inline double dot3(const Vec3& a, const Vec3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-inline double norm3(const Vec3& a) { return std::sqrt(dot3(a, a)); }
-inline Vec3 cross3(const Vec3& a, const Vec3& b) {
-    return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-}
 
 // Signed distance on a regular lattice, interpolated trilinearly.
 struct SampledDistance {
@@ -26,7 +20,6 @@ struct SampledDistance {
 };
 
 enum class ColliderKind { plane, box, sphere, capsule, sampled, region };
-enum class ContactMode { separate, slip, sticky };
 
 struct Surface {
     double phi;
@@ -156,18 +149,5 @@ struct Collider {
         return {phi, gradient};
     }
 };
-
-// New velocity of a point in contact. J15 section 2.2 step 6: sticky moves with the obstacle; slip loses its normal
-// part; separate does so only when approaching; Coulomb friction takes at most mu times the normal change.
-inline Vec3 contact_velocity(const Vec3& v, const Vec3& obstacle, const Vec3& n, ContactMode mode, double friction) {
-    if (mode == ContactMode::sticky) return obstacle;
-    Vec3 tangent{v[0] - obstacle[0], v[1] - obstacle[1], v[2] - obstacle[2]};
-    const double normal_speed = dot3(tangent, n);
-    if (mode == ContactMode::separate && normal_speed >= 0) return v;
-    for (int i = 0; i < 3; ++i) tangent[i] -= normal_speed * n[i];
-    const double approach = std::fmin(normal_speed, 0.0), slide = norm3(tangent);
-    const double keep = slide > 0 ? std::fmax(0.0, 1 + friction * approach / slide) : 0.0;
-    return {obstacle[0] + keep * tangent[0], obstacle[1] + keep * tangent[1], obstacle[2] + keep * tangent[2]};
-}
 
 }  // namespace continua
