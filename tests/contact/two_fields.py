@@ -56,6 +56,7 @@ class Fields:
         self.normals = [None] * len(bodies)
         self.two_sided = [False] * len(bodies)
         self.after = None  # called with (fields, dt) after contact
+        self.view = lambda arrays: arrays  # what contact sees of the particles
 
     def to_grid(self, dt: float) -> list[Field]:
         self.fields, self.grids = [], []
@@ -75,7 +76,7 @@ class Fields:
             )  # fmt: skip
             _core.collect_tiles(tiles, grid.sources[0], d, self.degree, False, nodes)
             _core.momentum_to_velocity(nodes, d, list(dt * self.gravity))
-            some = FieldSet(a, order, self.thin[number], self.normals[number], self.two_sided[number])
+            some = FieldSet(self.view(a), order, self.thin[number], self.normals[number], self.two_sided[number])
             self.fields.append(Field(body.name, grid.keys, nodes, [some]))
             self.grids.append(grid)
         return self.fields
