@@ -9,6 +9,10 @@
 
 namespace continua {
 
+// Where nothing but extents decides, particles count less the farther they lie beside the node [cells]: else a normal that
+// leans a little at an edge would make the far ends of two flat faces overlap.
+inline constexpr double kCone = 0.35, kBeside = 0.5;
+
 // What one continuum reaches at the nodes of a pair, along n and against it [m]; -inf where nothing is asked.
 struct Reach {
     static constexpr double kNone = -std::numeric_limits<double>::infinity();
@@ -42,8 +46,10 @@ void scatter_extents(const FieldSet<T>& set, const PairZone<T, d>& pair, const L
             const int64_t p = set.order.order[at];
             TilePlace<T, d, degree>(set.particles, p, lattice, block).for_nodes([&](int node, const Vec3& off) {
                 if (wanted[node] < 0) return;
-                const Vec3& n = pair.nodes[wanted[node]].n;
-                const double centre = dx * dot3(off, n), half = half_width<T, d>(set, p, n);
+                const PairNode& at_node = pair.nodes[wanted[node]];
+                const double up = dot3(off, at_node.n), centre = dx * up;
+                double half = half_width<T, d>(set, p, at_node.n);
+                if (at_node.extent_only) half -= dx * kCone * std::max(0.0, std::sqrt(std::max(0.0, dot3(off, off) - up * up)) - kBeside);
                 Reach& r = found[size_t(k) * kTile + node];
                 r.along = std::max(r.along, centre + half);
                 r.against = std::max(r.against, half - centre);

@@ -42,7 +42,8 @@ class Meeting {
         }
         for (auto& pair : pairs) {
             if (pair.keys.empty()) continue;
-            find_normals<T, d>(pair, zones[pair.rule.a], zones[pair.rule.b], lattice_);
+            const TwoSided two_sided{fields_[pair.rule.a].two_sided(), fields_[pair.rule.b].two_sided()};
+            find_normals<T, d>(pair, zones[pair.rule.a], zones[pair.rule.b], lattice_, two_sided);
             choose_extents(pair, only_approaching);
             find_extent_gaps<T, d, degree>(pair, fields_[pair.rule.a], fields_[pair.rule.b], lattice_);
         }

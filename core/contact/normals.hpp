@@ -122,31 +122,63 @@ inline bool normalise(Vec3& v) {
     return true;
 }
 
-// Mean normal of a surface at a node if its points agree on one.
-template <int d, class T>
-inline bool surface_normal(const T* record, Vec3& n) {
-    if (!record || !(record[3] > T(0))) return false;
-    n = vector_of<d>(record);
-    return norm3(n) >= kAgree * double(record[3]) && normalise(n);
+// A continuum at a node, as its volume or its surface tells. By the theorem of Gauss sum V grad w = sum A n w: a surface
+// gives the same outward gradient as the volume inside would.
+struct Side {
+    Vec3 g{0, 0, 0};      // [m^-1]
+    double presence = 0;  // phi, or for a surface its counterpart sum A w / h^(d-1)
+    bool surface = false;
+
+    template <class T, int d>
+    static Side of(const FieldZone<T, d>& zone, int32_t slot, int node, double dx) {
+        Side side;
+        const T *fill = zone.fill_at(slot, node), *own = zone.surface_at(slot, node);
+        side.g = vector_of<d>(fill);
+        side.presence = double(fill[3]);
+        if (!own || !(own[3] > T(0))) return side;
+        const Vec3 sum = vector_of<d>(own);
+        if (norm3(sum) < kAgree * double(own[3])) return side;
+        const double scale = std::pow(dx, -d);
+        side.surface = true;
+        side.presence = scale * dx * double(own[3]);
+        for (int e = 0; e < 3; ++e) side.g[e] = scale * sum[e];
+        return side;
+    }
+};
+
+// Nodes at the interface count, those at free edges do not.
+inline double interface_weight(const Side& a, const Side& b) {
+    if (!(a.presence > 0 && b.presence > 0)) return std::max(a.presence, b.presence);
+    double full = a.surface || b.surface ? 1 : std::min(1.0, a.presence + b.presence);
+    for (int square = 0; square < 4; ++square) full *= full;
+    return std::min(a.presence, b.presence) * full;
 }
 
 }  // namespace detail
 
-// H of the whole zone before smoothing. A body without volume has no gradient: the other one's decides then.
+// Which bodies of a pair are sheets: the normals of a sheet may point to either side.
+struct TwoSided {
+    bool a, b;
+};
+
+// H of the whole zone before smoothing. A body without volume and surface has no gradient: the other one's decides then.
+// A sheet is turned against the other body; two sheets against each other leave the sign of the whole open.
 template <class T, int d>
-std::vector<Vec3> interface_vectors(const PairZone<T, d>& pair, const FieldZone<T, d>& a, const FieldZone<T, d>& b) {
+std::vector<Vec3> interface_vectors(PairZone<T, d>& pair, const FieldZone<T, d>& a, const FieldZone<T, d>& b, double dx,
+                                    TwoSided two_sided) {
     std::vector<Vec3> H(pair.nodes.size(), Vec3{0, 0, 0});
     for (int64_t z = 0; z < pair.blocks(); ++z) {
         const int32_t in_a = find_key(a.keys, pair.keys[z]), in_b = find_key(b.keys, pair.keys[z]);
         for (int i = 0; i < kBlockNodes<d>; ++i) {
-            if (!pair.at(z, i).shared) continue;
-            const T *fa = a.fill_at(in_a, i), *fb = b.fill_at(in_b, i);
-            const double phi_a = fa[3], phi_b = fb[3];
-            double full = std::min(1.0, phi_a + phi_b), weight = std::min(phi_a, phi_b);
-            for (int square = 0; square < 4; ++square) full *= full;
-            weight = phi_a > 0 && phi_b > 0 ? weight * full : std::max(phi_a, phi_b);
-            const Vec3 ga = vector_of<d>(fa), gb = vector_of<d>(fb);
-            for (int e = 0; e < 3; ++e) H[z * kBlockNodes<d> + i][e] = weight * (ga[e] - gb[e]);
+            PairNode& node = pair.at(z, i);
+            if (!node.shared) continue;
+            detail::Side of_a = detail::Side::of(a, in_a, i, dx), of_b = detail::Side::of(b, in_b, i, dx);
+            node.extent_only = of_a.surface || of_b.surface || !(of_a.presence > 0 && of_b.presence > 0);
+            const bool turn_a = two_sided.a && of_a.surface && !(two_sided.b && of_b.surface);
+            if (dot3(of_a.g, of_b.g) > 0 && (turn_a || (two_sided.b && of_b.surface)))
+                for (double& c : turn_a ? of_a.g : of_b.g) c = -c;
+            const double weight = detail::interface_weight(of_a, of_b);
+            for (int e = 0; e < 3; ++e) H[z * kBlockNodes<d> + i][e] = weight * (of_a.g[e] - of_b.g[e]);
         }
     }
     return H;
@@ -155,29 +187,23 @@ std::vector<Vec3> interface_vectors(const PairZone<T, d>& pair, const FieldZone<
 // Normals and filled gaps of all nodes of a pair.
 template <class T, int d>
 void find_normals(PairZone<T, d>& pair, const FieldZone<T, d>& a, const FieldZone<T, d>& b, const Lattice<T, d>& lattice,
-                  bool smooth = true) {
+                  TwoSided two_sided) {
     const int64_t blocks = pair.blocks();
     std::vector<int32_t> neighbours(size_t(blocks) * kNeighbours<d>);
     neighbour_table<T, d>(pair.keys.data(), blocks, lattice, neighbours.data());
-    const std::vector<Vec3> H = interface_vectors(pair, a, b);
+    const std::vector<Vec3> H = interface_vectors(pair, a, b, double(lattice.dx), two_sided);
 #pragma omp parallel for schedule(dynamic, 16) num_threads(team(blocks, kBlocksPerThread))
     for (int64_t z = 0; z < blocks; ++z) {
         std::vector<Vec3> around, scratch;
         detail::read_around<d>(H, neighbours.data() + z * kNeighbours<d>, around);
-        if (smooth) detail::smooth_block<d>(around, scratch);
+        detail::smooth_block<d>(around, scratch);
         const int32_t in_a = find_key(a.keys, pair.keys[z]), in_b = find_key(b.keys, pair.keys[z]);
         for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
             PairNode& node = pair.at(z, i);
             if (!node.shared) return;
             const T *fa = a.fill_at(in_a, i), *fb = b.fill_at(in_b, i);
-            Vec3 own_a, own_b;
-            const bool has_a = detail::surface_normal<d>(a.surface_at(in_a, i), own_a);
-            const bool has_b = detail::surface_normal<d>(b.surface_at(in_b, i), own_b);
             node.n = around[detail::around_index<d>(l)];
-            if (has_a || has_b)
-                for (int e = 0; e < 3; ++e) node.n[e] = (has_a ? own_a[e] : 0) - (has_b ? own_b[e] : 0);
-            node.extent_only = has_a || has_b || !(fa[3] > T(0) && fb[3] > T(0));
-            if (!detail::normalise(node.n)) return;
+            if (!detail::normalise(node.n) || node.extent_only) return;
             const double k = 0.5 * (dot3(vector_of<d>(fa), node.n) - dot3(vector_of<d>(fb), node.n));
             const double empty = 1 - double(fa[3]) - double(fb[3]);
             if (k * double(lattice.dx) > kFaint)

@@ -53,7 +53,7 @@ class Fields:
         self.fields: list[Field] = []
         self.grids: list[BlockGrid] = []
         self.thin = [False] * len(bodies)
-        self.normals = [None] * len(bodies)
+        self.normals: list[np.ndarray | None] = [None] * len(bodies)  # (n, d) times areas, in order of creation
         self.two_sided = [False] * len(bodies)
         self.after = None  # called with (fields, dt) after contact
         self.view = lambda arrays: arrays  # what contact sees of the particles
@@ -76,10 +76,20 @@ class Fields:
             )  # fmt: skip
             _core.collect_tiles(tiles, grid.sources[0], d, self.degree, False, nodes)
             _core.momentum_to_velocity(nodes, d, list(dt * self.gravity))
-            some = FieldSet(self.view(a), order, self.thin[number], self.normals[number], self.two_sided[number])
+            normals = self._normals(number)
+            some = FieldSet(self.view(a), order, self.thin[number], normals, self.two_sided[number])
             self.fields.append(Field(body.name, grid.keys, nodes, [some]))
             self.grids.append(grid)
         return self.fields
+
+    def _normals(self, number: int) -> np.ndarray | None:
+        """As the core wants them, in the present order of the particles."""
+        body, normals = self.bodies[number], self.normals[number]
+        if normals is None:
+            return None
+        out = np.zeros_like(body.arrays.x)
+        out[:, : body.count] = normals[body.ids].T
+        return out
 
     def contacts(self):
         """Normals and gaps of the fields as they are."""
