@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+import continua as ct
 from continua.bodies.points import ParticleBody
 from continua.grid.blocks import Lattice
 from continua.integrators import Field, StepResult
@@ -55,6 +56,15 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a x b for rows (n, d): (n, 3), in 2D only the last entry is not zero."""
     pad = ((0, 0), (0, 3 - a.shape[1]))
     return np.cross(np.pad(a, pad), np.pad(b, pad))
+
+
+def momentum_on_grid(sim: ct.Simulation, body: ct.Body) -> np.ndarray:
+    """Momenta and masses (nodes, 4) that the particles of a body give to the grid, as it is after them."""
+    field = sim.steppers["main"].field
+    assert field.sort([body]) is None
+    nodes = np.empty(field.grid.node_shape(), field.dtype)
+    field.scatter(nodes, 0.0, momentum=True, stress=False)
+    return nodes.reshape(-1, 4)
 
 
 class GridDriver:

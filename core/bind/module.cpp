@@ -4,6 +4,10 @@
 
 #include "arrays.hpp"
 
+namespace continua {
+void bind_fields(nb::module_& m);
+}
+
 NB_MODULE(_core, m) {
     m.doc() = "Kernels of Continua: stateless functions over NumPy arrays.";
     if (const char* wanted = std::getenv("CONTINUA_THREADS")) {
@@ -31,6 +35,7 @@ NB_MODULE(_core, m) {
     continua::bind_grid(m);
     continua::bind_transfer(m);
     continua::bind_contact(m);
+    continua::bind_fields(m);
     continua::bind_geometry(m);
     continua::bind_faces(m);
     continua::bind_flow(m);

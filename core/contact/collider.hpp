@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "../math/vector.hpp"
+#include "law.hpp"
 
 namespace continua {
 
@@ -20,7 +20,6 @@ struct SampledDistance {
 };
 
 enum class ColliderKind { plane, box, sphere, capsule, sampled, region };
-enum class ContactMode { separate, slip, sticky };
 
 struct SurfaceDistance {
     double phi;
@@ -150,18 +149,5 @@ struct Collider {
         return {phi, gradient};
     }
 };
-
-// New velocity of a point in contact. J15 section 2.2 step 6: sticky moves with the obstacle; slip loses its normal
-// part; separate does so only when approaching; Coulomb friction takes at most mu times the normal change.
-inline Vec3 contact_velocity(const Vec3& v, const Vec3& obstacle, const Vec3& n, ContactMode mode, double friction) {
-    if (mode == ContactMode::sticky) return obstacle;
-    Vec3 tangent{v[0] - obstacle[0], v[1] - obstacle[1], v[2] - obstacle[2]};
-    const double normal_speed = dot(tangent, n);
-    if (mode == ContactMode::separate && normal_speed >= 0) return v;
-    for (int i = 0; i < 3; ++i) tangent[i] -= normal_speed * n[i];
-    const double approach = std::fmin(normal_speed, 0.0), slide = norm(tangent);
-    const double keep = slide > 0 ? std::fmax(0.0, 1 + friction * approach / slide) : 0.0;
-    return {obstacle[0] + keep * tangent[0], obstacle[1] + keep * tangent[1], obstacle[2] + keep * tangent[2]};
-}
 
 }  // namespace continua

@@ -203,12 +203,7 @@ inline Vec3 velocity_at_face(const T* cell, int axis) {
 
 // Component a of the velocity that a wall leaves to the liquid at x; u: what it would be without the wall.
 inline double constrained_velocity(const Collider& c, const SurfaceDistance& surface, const Vec3& x, const Vec3& u, int a) {
-    const Vec3 solid = c.velocity_at(x);
-    if (c.mode == ContactMode::sticky) return solid[a];
-    const Vec3 relative{u[0] - solid[0], u[1] - solid[1], u[2] - solid[2]};
-    const double normal_speed = dot(relative, surface.normal);
-    if (c.mode == ContactMode::separate && normal_speed >= 0) return u[a];
-    return solid[a] + (relative[a] - normal_speed * surface.normal[a]);  // in this order: exact on walls along the grid
+    return contact_velocity(u, c.velocity_at(x), surface.normal, c.mode, 0)[a];  // liquids slide without friction
 }
 
 // Closed faces get the velocity that their owner leaves them, from velocities extrapolated into the solid: no flow

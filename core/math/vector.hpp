@@ -33,6 +33,7 @@ template <size_t d>
 inline double norm(const std::array<double, d>& v) {
     return std::sqrt(dot(v, v));
 }
+inline Vec3 minus(const Vec3& u, const Vec3& v) { return {u[0] - v[0], u[1] - v[1], u[2] - v[2]}; }
 inline Vec3 cross(const Vec3& u, const Vec3& v) {
     return {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]};
 }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <vector>
 
+#include "../contact/law.hpp"
 #include "../geometry/closest_primitive.hpp"
 #include "../parallel.hpp"
 
@@ -146,8 +147,8 @@ class CollisionPairs {
         for (size_t p = 0; p < pairs_.size(); ++p) {
             const Pair& pair = pairs_[p];
             const Vector<d> j = stopping_impulse(pair, mass, v);
-            const double size = norm(j), most = mu * dt * pair.force_size();
-            const double part = size > most ? most / size : 1;
+            const double size = norm(j);
+            const double part = size > 0 ? coulomb(mu * dt, pair.force_size(), size) / size : 1;
             for (int a = 0; a < d; ++a) {
                 impulses[p * d + size_t(a)] = part * j[a];
                 for (int i = 0; i < Pair::kNodes; ++i)

@@ -38,9 +38,13 @@ def _particle(particles: ParticleSet, index: int) -> str:
     return f"{text} with F = {F}".replace("\n", "")
 
 
-def _most(sim: Simulation, of: Callable[[ParticleSet], float]) -> tuple[Body, ParticleSet]:
-    """The particles for which a number is largest, and their body."""
-    found = [(body, p) for body in sim.world.grid_bodies for p in body.particle_sets() if len(p)]
+def _most(
+    sim: Simulation, of: Callable[[ParticleSet], float], *, implicit: bool = False
+) -> tuple[Body, ParticleSet]:
+    """The particles, of all or of implicit continua, for which a number is largest, and their body."""
+    world = sim.world
+    bodies = [b for b in world.grid_bodies if not implicit or world.integrator_of(world.continuum_of(b)).implicit]
+    found = [(body, p) for body in bodies for p in body.particle_sets() if len(p)]
     return max(found, key=lambda pair: of(pair[1]))
 
 
@@ -59,8 +63,10 @@ def unstable(sim: Simulation, bad: BadParticle, bound: Bound) -> InstabilityErro
 def runaway(sim: Simulation, bound: Bound) -> InstabilityError:
     """The time step collapses: particles are too fast, or the solver does not converge."""
     if bound.name.startswith(SOLVER):
-        if isinstance(sim.scheme, Incompressible):
-            return _unsolved_flow(sim, sim.scheme, bound)
+        for name in sim.world.continua:
+            integrator = sim.world.integrator_of(name)
+            if isinstance(integrator, Incompressible):
+                return _unsolved_flow(sim, name, integrator, bound)
         return _unsolved(sim, bound)
     body, particles = _most(sim, lambda p: p.limits.speed)
     index = int(np.argmax((particles.v**2).sum(axis=1)))
@@ -76,7 +82,7 @@ def _unsolved(sim: Simulation, bound: Bound) -> InstabilityError:
     """No step is short enough for the implicit solve to converge."""
     status = bound.name.removeprefix(SOLVER)
     # Iterations grow with the cells that sound crosses in a step.
-    body, particles = _most(sim, lambda p: p.limits.wave_speed)
+    body, particles = _most(sim, lambda p: p.limits.wave_speed, implicit=True)
     integrator = sim.world.integrator_of(sim.world.continuum_of(body))
     now = ", ".join(
         f"{name} = {getattr(integrator, name)}" for name in ("max_iterations", "tolerance", "positive")
@@ -90,11 +96,11 @@ def _unsolved(sim: Simulation, bound: Bound) -> InstabilityError:
     )
 
 
-def _unsolved_flow(sim: Simulation, scheme: Incompressible, bound: Bound) -> InstabilityError:
+def _unsolved_flow(sim: Simulation, continuum: str, scheme: Incompressible, bound: Bound) -> InstabilityError:
     """No step is short enough for a linear solve of incompressible flow."""
     solve = bound.name.removeprefix(SOLVER)
     name, what, patience, remedy = FLOW[solve]
-    iterations, residual = (sim.integrator.report[f"{solve}_{key}"] for key in ("iterations", "residual"))
+    iterations, residual = (sim.steppers[continuum].report[f"{solve}_{key}"] for key in ("iterations", "residual"))
     most = patience * scheme.max_iterations
     why = "raise max_iterations, or" if iterations >= most else "rounding allows no less:"
     scale = "the largest one" if solve == "volume" else "the fastest flow"

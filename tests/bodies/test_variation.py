@@ -142,7 +142,7 @@ def test_equal_values_change_no_bit(precision: str) -> None:
     )
     end_of(plain), end_of(varied)
     (a,), (b,) = plain.bodies, varied.bodies
-    assert len(b.arrays.state) == len(a.arrays.state) + 2  # mu and lam
+    assert len(b.set.arrays.state) == len(a.set.arrays.state) + 2  # mu and lam
     assert all(np.array_equal(a.fields()[key], b.fields()[key]) for key in a.fields())
     assert list(b.state) == list(b.material.states)  # parameters are no history variables
 
@@ -260,7 +260,7 @@ def test_emitter_flows_beside_a_varied_body() -> None:
     stream = sim.add(ct.Emitter(ct.shapes.Box((0, 1), (0.2, 0.2)), Snow(2e5), (0.0, -10.0)))
     for _ in range(200):
         sim.step()
-    assert len(stream) > 20 and len(stream.arrays.state) == 1
+    assert len(stream) > 20 and len(stream.set.arrays.state) == 1
     assert stream.mass == pytest.approx(400 * (DX / 2) ** 2)
     assert sim.diagnostics()["particles"] == len(stream) + len(sim.bodies[0])
 

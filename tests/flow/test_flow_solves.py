@@ -49,10 +49,10 @@ def test_iterations_that_just_suffice_are_enough() -> None:
     """The residual decides, not the count."""
     sim, _ = dam()
     sim.step()
-    needed = int(sim.integrator.report["pressure_iterations"])
+    needed = int(sim.steppers["main"].report["pressure_iterations"])
     exact, _ = dam(settings={"max_iterations": needed})
     exact.step()
-    assert exact.integrator.report["pressure_iterations"] == needed and exact.dt == sim.dt
+    assert exact.steppers["main"].report["pressure_iterations"] == needed and exact.dt == sim.dt
 
 
 def test_a_viscous_solve_without_iterations_left_is_a_sentence() -> None:
@@ -64,13 +64,13 @@ def test_a_viscous_solve_without_iterations_left_is_a_sentence() -> None:
     )
     patient = tar()
     patient.step()
-    assert 0 < patient.integrator.report["viscous_residual"] <= 1e-6
+    assert 0 < patient.steppers["main"].report["viscous_residual"] <= 1e-6
 
 
 def test_a_shorter_step_helps_where_viscosity_takes_too_many_iterations() -> None:
     sim = tar(1e4, settings={"max_iterations": 3})
     sim.step()
-    assert sim.bound.name == "solver: viscous" and sim.integrator.report["viscous_residual"] <= 1e-6
+    assert sim.bound.name == "solver: viscous" and sim.steppers["main"].report["viscous_residual"] <= 1e-6
     patient = tar(1e4)
     patient.step()
     assert sim.dt <= 0.5 * patient.dt
@@ -83,7 +83,7 @@ def test_what_walls_press_out_of_enclosed_water_is_no_failed_solve() -> None:
     sim.add(ct.colliders.Plane((1, 0), motion=ct.motions.Linear((0.1, 0.0))))
     sim.add(box((0, 0), (1, 1)), WATER)
     sim.step(0.01)
-    report = sim.integrator.report
+    report = sim.steppers["main"].report
     assert report["divergence"] > 0.05 and report["pressure_residual"] <= 1e-5 and not report["unconverged"]
 
 
@@ -108,7 +108,7 @@ def test_volume_control_that_stalls_is_used_and_reported(monkeypatch: pytest.Mon
     stalling(monkeypatch, 0.5)
     sim, same = dam()
     sim.step()
-    assert sim.integrator.report["volume_residual"] == pytest.approx(0.5)
+    assert sim.steppers["main"].report["volume_residual"] == pytest.approx(0.5)
     assert np.array_equal(same.x, water.x)
 
 

@@ -86,7 +86,7 @@ def test_the_step_is_a_frame_unless_given() -> None:
     block(sim)
     summary = sim.summary()
     assert (summary.expected_dt, summary.dt_bound) == (FRAME, "frame")
-    assert (summary.bodies[0].name, summary.bodies[0].particles) == ("mesh1", 16)
+    assert (summary.bodies[0].name, summary.bodies[0].particles) == ("solid1", 16)
     assert sim.step() == FRAME
     assert sim.step(0.1) == 0.1
     sim = world(dt=0.01)
@@ -209,6 +209,6 @@ def test_a_frame_that_does_not_converge_is_taken_in_parts() -> None:
 def test_a_fixed_step_that_does_not_converge_is_an_error() -> None:
     sim = struck(FRAME)
     before = sim.world.mesh_bodies[0].x.copy()
-    with pytest.raises(ct.ContinuaError, match=r'"mesh1" .* did not converge: it ended as "max_iter"'):
+    with pytest.raises(ct.ContinuaError, match=r'"solid1" .* did not converge: it ended as "max_iter"'):
         sim.step(FRAME)
     np.testing.assert_array_equal(sim.world.mesh_bodies[0].x, before)

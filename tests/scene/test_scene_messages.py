@@ -79,7 +79,7 @@ MISTAKES = {
     "option of a transfer": (
         "# transfer = ",
         "transfer = { type = 'flip', rato = 1 } #",
-        ["simulation.world.transfer.rato"],
+        ["simulation.transfer.rato"],
     ),
 }
 

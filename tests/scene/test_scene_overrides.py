@@ -28,7 +28,7 @@ def test_unnamed_bodies_answer_to_their_default_name(load: Callable[..., Scene])
 
 
 def test_settings_need_no_table(load: Callable[..., Scene]) -> None:
-    scene = load(overrides=("dx=0.01", "precision=single", "duration=0.5", "simulation.world.seed=7"))
+    scene = load(overrides=("dx=0.01", "precision=single", "duration=0.5", "simulation.seed=7"))
     assert scene.simulation.dx == 0.01
     assert scene.simulation.world.precision == "single"
     assert scene.simulation.world.seed == 7
@@ -119,4 +119,4 @@ def test_a_scheme_that_is_only_named_can_be_refined() -> None:
     with pytest.raises(SceneError, match="volume_controll"):
         apply_overrides(data, ["integrator.volume_controll=0"])
     with pytest.raises(SceneError, match="not a table"):
-        apply_overrides(data, ["simulation.world.precision.x=0"])
+        apply_overrides(data, ["simulation.precision.x=0"])

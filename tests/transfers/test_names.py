@@ -55,8 +55,8 @@ def disc(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(("name", "scheme"), NAMES)
 def test_names_mean_the_same_everywhere(name: str, scheme: Transfer, disc: Path) -> None:
     """In Python, on the command line, in a scene file."""
-    assert ct.Simulation(0.1, (0.0, 0.0), transfer=name).transfer == scheme
-    assert load_scene(disc, [f"simulation.world.transfer={name}"]).simulation.world.transfer == scheme
+    assert ct.Simulation(0.1, (0.0, 0.0), transfer=name).world.transfer == scheme
+    assert load_scene(disc, [f"simulation.transfer={name}"]).simulation.world.transfer == scheme
     disc.write_text(SCENE.replace('"apic"', f'"{name}"'))
     assert load_scene(disc).simulation.world.transfer == scheme
 
@@ -72,5 +72,5 @@ def test_wrong_names_are_told_in_one_sentence(name: str, disc: Path) -> None:
 
 
 def test_the_place_of_a_wrong_name_is_told(disc: Path) -> None:
-    with pytest.raises(SceneError, match=r'simulation.world.transfer is "flip:2".*set by --set transfer=flip:2'):
+    with pytest.raises(SceneError, match=r'simulation.transfer is "flip:2".*set by --set transfer=flip:2'):
         load_scene(disc, ["transfer=flip:2"])

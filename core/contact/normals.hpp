@@ -1,0 +1,217 @@
+// Where two continua meet: the nodes that both have mass at, and there the normal and how far they are from filling it.
+//     w = min(phi_a, phi_b) min(1, phi_a + phi_b)^16       H = w (g_a - g_b), smoothed twice by [1 2 1]/4 along every axis
+//     n = H/|H| from a to b       k = (g_a - g_b).n / 2       gap = (1 - phi_a - phi_b)/k
+// The difference of both volume gradients is antisymmetric, so one normal serves both and momentum is kept (Nairn 2013);
+// min() keeps the nodes at the interface, the power mutes free edges, smoothing averages the steps of the lattices
+// (measured in tests/contact/test_normals.py). The gap is exact to first order for flat faces.
+#pragma once
+
+#include "../grid/halo.hpp"
+#include "fill.hpp"
+
+namespace continua {
+
+inline constexpr double kFaint = 1e-9;          // steepness [cells^-1] below which fill tells no distance
+inline constexpr double kAgree = 0.5;           // of the area: surface normals that cancel more than this are not used
+
+// One node of a pair. The gap is in metres; positive: still apart.
+struct PairNode {
+    Vec3 n{0, 0, 0};  // from a to b; zero: not in contact
+    double gap_fill = std::numeric_limits<double>::infinity();
+    double gap_extent = std::numeric_limits<double>::infinity();
+    bool shared = false;        // both have mass here
+    bool extent_only = false;   // a side has no volume or a surface of its own: fill tells nothing
+    bool wanted = false;        // needs the extent of the particles
+
+    double gap(double slack) const {
+        if (extent_only) return gap_extent + slack;
+        return gap_fill <= 0 ? gap_fill : std::min(gap_fill, gap_extent + slack);
+    }
+};
+
+// The blocks that a pair of continua shares.
+template <class T, int d>
+struct PairZone {
+    PairRule rule;
+    std::vector<uint64_t> keys;               // sorted
+    std::vector<int32_t> block_a, block_b;    // their numbers in the grids of a and b
+    std::vector<PairNode> nodes;              // (keys, 4^d)
+
+    PairZone(const PairRule& r, const Field<T>& a, const Field<T>& b) : rule(r) {
+        int64_t i = 0, j = 0;
+        while (i < a.blocks && j < b.blocks) {
+            if (a.keys[i] < b.keys[j]) {
+                ++i;
+            } else if (b.keys[j] < a.keys[i]) {
+                ++j;
+            } else {
+                add(a, b, i++, j++);
+            }
+        }
+    }
+    int64_t blocks() const { return int64_t(keys.size()); }
+    PairNode& at(int64_t slot, int node) { return nodes[size_t(slot) * kBlockNodes<d> + node]; }
+    const PairNode& at(int64_t slot, int node) const { return nodes[size_t(slot) * kBlockNodes<d> + node]; }
+
+  private:
+    void add(const Field<T>& a, const Field<T>& b, int64_t i, int64_t j) {
+        const T *in_a = a.nodes + i * kBlockNodes<d> * 4, *in_b = b.nodes + j * kBlockNodes<d> * 4;
+        PairNode found[kBlockNodes<d>];
+        bool any = false;
+        for (int k = 0; k < kBlockNodes<d>; ++k)
+            any |= found[k].shared = in_a[4 * k + 3] > T(0) && in_b[4 * k + 3] > T(0);
+        if (!any) return;
+        keys.push_back(a.keys[i]);
+        block_a.push_back(int32_t(i));
+        block_b.push_back(int32_t(j));
+        nodes.insert(nodes.end(), found, found + kBlockNodes<d>);
+    }
+};
+
+namespace detail {
+
+// Twice [1 2 1]/4 along every axis for one block of vectors; `around` holds two nodes more on every side, S^d of them.
+template <int d>
+inline void smooth_block(std::vector<Vec3>& around, std::vector<Vec3>& scratch) {
+    constexpr int S = kSide + 4;
+    constexpr double c[5] = {1 / 16., 4 / 16., 6 / 16., 4 / 16., 1 / 16.};
+    for (int axis = 0; axis < d; ++axis) {
+        int stride = 1;
+        for (int a = d - 1; a > axis; --a) stride *= S;
+        scratch = around;
+        for (int i = 0; i < int(around.size()); ++i) {
+            const int along = i / stride % S;
+            if (along < 2 || along >= S - 2) continue;
+            Vec3 sum{0, 0, 0};
+            for (int k = -2; k <= 2; ++k)
+                for (int e = 0; e < 3; ++e) sum[e] += c[k + 2] * scratch[i + k * stride][e];
+            around[i] = sum;
+        }
+    }
+}
+
+// Vectors of a block and two nodes around it, zero in missing blocks.
+template <int d>
+inline void read_around(const std::vector<Vec3>& values, const int32_t* neighbours, std::vector<Vec3>& around) {
+    constexpr int S = kSide + 4;
+    around.assign(d == 2 ? S * S : S * S * S, Vec3{0, 0, 0});
+    for (int i = 0; i < int(around.size()); ++i) {
+        int block = 0, node = 0;
+        for (int a = 0, stride = int(around.size()) / S; a < d; ++a, stride /= S) {
+            const int at = i / stride % S + kSide - 2;  // counted from the block below
+            block = block * 3 + at / kSide;
+            node = node * kSide + at % kSide;
+        }
+        const int32_t b = neighbours[block];
+        if (b >= 0) around[i] = values[size_t(b) * kBlockNodes<d> + node];
+    }
+}
+
+template <int d>
+inline int around_index(const std::array<int, 3>& l) {
+    constexpr int S = kSide + 4;
+    int i = 0;
+    for (int a = 0; a < d; ++a) i = i * S + l[a] + 2;
+    return i;
+}
+
+inline bool normalise(Vec3& v) {
+    const double size = norm(v);
+    if (!(size > 0)) return false;
+    for (double& c : v) c /= size;
+    return true;
+}
+
+// A continuum at a node, as its volume or its surface tells. By the theorem of Gauss sum V grad w = sum A n w: a surface
+// gives the same outward gradient as the volume inside would.
+struct Side {
+    Vec3 g{0, 0, 0};      // [m^-1]
+    double presence = 0;  // phi, or for a surface its counterpart sum A w / h^(d-1)
+    bool surface = false;
+
+    template <class T, int d>
+    static Side of(const FieldZone<T, d>& zone, int32_t slot, int node, double dx) {
+        Side side;
+        const T *fill = zone.fill_at(slot, node), *own = zone.surface_at(slot, node);
+        side.g = vector_of<d>(fill);
+        side.presence = double(fill[3]);
+        if (!own || !(own[3] > T(0))) return side;
+        const Vec3 sum = vector_of<d>(own);
+        if (norm(sum) < kAgree * double(own[3])) return side;
+        const double scale = std::pow(dx, -d);
+        side.surface = true;
+        side.presence = scale * dx * double(own[3]);
+        for (int e = 0; e < 3; ++e) side.g[e] = scale * sum[e];
+        return side;
+    }
+};
+
+// Nodes at the interface count, those at free edges do not.
+inline double interface_weight(const Side& a, const Side& b) {
+    if (!(a.presence > 0 && b.presence > 0)) return std::max(a.presence, b.presence);
+    double full = a.surface || b.surface ? 1 : std::min(1.0, a.presence + b.presence);
+    for (int square = 0; square < 4; ++square) full *= full;
+    return std::min(a.presence, b.presence) * full;
+}
+
+}  // namespace detail
+
+// Which bodies of a pair are sheets: the normals of a sheet may point to either side.
+struct TwoSided {
+    bool a, b;
+};
+
+// H of the whole zone before smoothing. A body without volume and surface has no gradient: the other one's decides then.
+// A sheet is turned against the other body; two sheets against each other leave the sign of the whole open.
+template <class T, int d>
+std::vector<Vec3> interface_vectors(PairZone<T, d>& pair, const FieldZone<T, d>& a, const FieldZone<T, d>& b, double dx,
+                                    TwoSided two_sided) {
+    std::vector<Vec3> H(pair.nodes.size(), Vec3{0, 0, 0});
+    for (int64_t z = 0; z < pair.blocks(); ++z) {
+        const int32_t in_a = find_key(a.keys, pair.keys[z]), in_b = find_key(b.keys, pair.keys[z]);
+        for (int i = 0; i < kBlockNodes<d>; ++i) {
+            PairNode& node = pair.at(z, i);
+            if (!node.shared) continue;
+            detail::Side of_a = detail::Side::of(a, in_a, i, dx), of_b = detail::Side::of(b, in_b, i, dx);
+            node.extent_only = of_a.surface || of_b.surface || !(of_a.presence > 0 && of_b.presence > 0);
+            const bool turn_a = two_sided.a && of_a.surface && !(two_sided.b && of_b.surface);
+            if (dot(of_a.g, of_b.g) > 0 && (turn_a || (two_sided.b && of_b.surface)))
+                for (double& c : turn_a ? of_a.g : of_b.g) c = -c;
+            const double weight = detail::interface_weight(of_a, of_b);
+            for (int e = 0; e < 3; ++e) H[z * kBlockNodes<d> + i][e] = weight * (of_a.g[e] - of_b.g[e]);
+        }
+    }
+    return H;
+}
+
+// Normals and filled gaps of all nodes of a pair.
+template <class T, int d>
+void find_normals(PairZone<T, d>& pair, const FieldZone<T, d>& a, const FieldZone<T, d>& b, const Lattice<T, d>& lattice,
+                  TwoSided two_sided) {
+    const int64_t blocks = pair.blocks();
+    std::vector<int32_t> neighbours(size_t(blocks) * kNeighbours<d>);
+    neighbour_table<T, d>(pair.keys.data(), blocks, lattice, neighbours.data());
+    const std::vector<Vec3> H = interface_vectors(pair, a, b, double(lattice.dx), two_sided);
+#pragma omp parallel for schedule(dynamic, 16) num_threads(team(blocks, kBlocksPerThread))
+    for (int64_t z = 0; z < blocks; ++z) {
+        std::vector<Vec3> around, scratch;
+        detail::read_around<d>(H, neighbours.data() + z * kNeighbours<d>, around);
+        detail::smooth_block<d>(around, scratch);
+        const int32_t in_a = find_key(a.keys, pair.keys[z]), in_b = find_key(b.keys, pair.keys[z]);
+        for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
+            PairNode& node = pair.at(z, i);
+            if (!node.shared) return;
+            const T *fa = a.fill_at(in_a, i), *fb = b.fill_at(in_b, i);
+            node.n = around[detail::around_index<d>(l)];
+            if (!detail::normalise(node.n) || node.extent_only) return;
+            const double k = 0.5 * (dot(vector_of<d>(fa), node.n) - dot(vector_of<d>(fb), node.n));
+            const double empty = 1 - double(fa[3]) - double(fb[3]);
+            if (k * double(lattice.dx) > kFaint)
+                node.gap_fill = empty / k;
+            else if (empty <= 0)
+                node.gap_fill = 0;
+        });
+    }
+}
+
+}  // namespace continua

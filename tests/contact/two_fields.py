@@ -1,0 +1,132 @@
+"""An explicit step for bodies that each are a continuum of their own: the loop of the product in small."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+
+import numpy as np
+
+from continua import _core
+from continua.bodies.points import Body
+from continua.contact.fields import ContactField, FieldContact, ContactSet, PairRule, all_pairs, pair_contacts
+from continua.grid.blocks import BlockGrid, Lattice, Workspace, sort_particles
+from continua.transfers import as_transfer
+
+
+def lattice_points(lower: Sequence[float], upper: Sequence[float], spacing: float) -> np.ndarray:
+    """Centres of the cells of a box, (n, d)."""
+    axes = [a + spacing * (np.arange(round((b - a) / spacing)) + 0.5) for a, b in zip(lower, upper)]
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(lower))
+
+
+def ball_points(center: Sequence[float], radius: float, spacing: float) -> np.ndarray:
+    """Lattice points of a ball, the centre in the middle of a cell corner."""
+    n = int(np.ceil(radius / spacing))
+    grid = lattice_points([-n * spacing] * len(center), [n * spacing] * len(center), spacing)
+    return grid[(grid**2).sum(axis=1) < radius**2] + np.asarray(center)
+
+
+def body_of(name, points, spacing, material, *, velocity=None, dtype=np.float64) -> Body:
+    """A body of particles (n, d) of the same volume, with one velocity or one for each."""
+    n, d = points.shape
+    body = Body(name, material, d, dtype)
+    v = np.zeros((n, d)) if velocity is None else np.broadcast_to(velocity, (n, d))
+    body.append(points, v, np.zeros((n, d, d)), np.full(n, spacing**d))
+    return body
+
+
+class Fields:
+    """Bodies in a world without limits, one velocity field each."""
+
+    def __init__(
+        self, bodies, dx, *, friction=0.0, slack=0.25, gravity=None, origin=None, degree=2, period=None
+    ) -> None:
+        d = bodies[0].dimension
+        origin = np.zeros(d) if origin is None else np.asarray(origin, float)
+        self.lattice = Lattice(dx, origin, np.zeros(d, np.int32) if period is None else period)
+        self.bodies, self.degree = bodies, degree
+        self.plan = as_transfer("apic").plan(d, degree)
+        self.gravity = np.zeros(d) if gravity is None else np.asarray(gravity, float)
+        self.rules: list[PairRule] = all_pairs([b.name for b in bodies], friction, slack)
+        self.contact = FieldContact()
+        self.fields: list[ContactField] = []
+        self.grids: list[BlockGrid] = []
+        self.thin = [False] * len(bodies)
+        self.normals: list[np.ndarray | None] = [None] * len(bodies)  # (n, d) times areas, in order of creation
+        self.two_sided = [False] * len(bodies)
+        self.after = None  # called with (fields, dt) after contact
+        self.view = lambda arrays: arrays  # what contact sees of the particles
+
+    def to_grid(self, dt: float) -> list[ContactField]:
+        self.fields, self.grids = [], []
+        d = self.lattice.dimension
+        for number, body in enumerate(self.bodies):
+            a, work = body.arrays, Workspace()
+            order = sort_particles(a.x, a.count, self.lattice, self.degree, work, "", by_cell=True)
+            assert order.bad < 0
+            grid = BlockGrid(self.lattice, self.degree)
+            grid.cover([order])
+            tiles = np.empty(grid.tile_shape(order), a.x.dtype)
+            nodes = np.empty(grid.node_shape(), a.x.dtype)
+            _core.scatter(
+                particles=a, parameters=body.parameters, material=body.material.model, lattice=self.lattice,
+                order=order, plan=self.plan, dimension=d, degree=self.degree, gradient=True, dt=dt,
+                momentum=True, stress=True, tiles=tiles,
+            )  # fmt: skip
+            _core.collect_tiles(tiles, grid.sources[0], d, self.degree, False, nodes)
+            _core.momentum_to_velocity(nodes, d, list(dt * self.gravity))
+            normals = self._normals(number)
+            some = ContactSet(self.view(a), order, self.thin[number], normals, self.two_sided[number])
+            self.fields.append(ContactField(body.name, grid.keys, nodes, [some]))
+            self.grids.append(grid)
+        return self.fields
+
+    def _normals(self, number: int) -> np.ndarray | None:
+        """As the core wants them, in the present order of the particles."""
+        body, normals = self.bodies[number], self.normals[number]
+        if normals is None:
+            return None
+        out = np.zeros_like(body.arrays.x)
+        out[:, : body.count] = normals[body.ids].T
+        return out
+
+    def contacts(self):
+        """Normals and gaps of the fields as they are."""
+        return pair_contacts(self.fields, self.rules, self.lattice, self.degree)
+
+    def step(self, dt: float) -> np.ndarray:
+        """Advance all bodies; the impulses of all pairs (rules, 3)."""
+        self.to_grid(dt)
+        impulses = self.contact.resolve(self.fields, self.rules, self.lattice, self.degree, dt)
+        if self.after is not None:
+            self.after(self.fields, dt)
+        for body, one, grid in zip(self.bodies, self.fields, self.grids):
+            body.next_arrays.count = body.count
+            report = _core.gather(
+                particles=body.arrays, out=body.next_arrays, parameters=body.parameters,
+                material=body.material.model, lattice=self.lattice, order=one.sets[0].order, plan=self.plan,
+                reach=grid.reach[0], velocity=one.nodes, change=None, dimension=self.lattice.dimension,
+                degree=self.degree, mls=False, dt=dt, exponential=False,
+            )  # fmt: skip
+            assert report["bad"] < 0
+            body.swap()
+        return impulses
+
+    def momentum(self) -> np.ndarray:
+        """Of all bodies (d,)."""
+        return sum((b.mass[:, None] * b.v).sum(axis=0) for b in self.bodies)
+
+    def energy(self) -> float:
+        """Kinetic with the affine part, and elastic."""
+        total = 0.0
+        spread = self.lattice.dx**2 / {1: np.inf, 2: 4, 3: 3}[self.degree]
+        for b in self.bodies:
+            total += 0.5 * (b.mass * ((b.v**2).sum(axis=1) + spread * (b.C**2).sum(axis=(1, 2)))).sum()
+            total += (b.volume * b.energy_density()).sum()
+        return float(total)
+
+
+def node_velocities(fields: Sequence[ContactField]) -> list[np.ndarray]:
+    """Copies of all node arrays."""
+    return [copy.deepcopy(f.nodes) for f in fields]
