@@ -202,7 +202,8 @@ inline Vec3 velocity_at_face(const T* cell, int axis) {
 }
 
 // Component a of the velocity that a wall leaves to the liquid at x; u: what it would be without the wall.
-inline double constrained_velocity(const Collider& c, const SurfaceDistance& surface, const Vec3& x, const Vec3& u, int a) {
+inline double constrained_velocity(const Collider& c, const SurfaceDistance& surface, const Vec3& x, const Vec3& u,
+                                   int a) {
     const Vec3 solid = c.velocity_at(x);
     if (c.mode == ContactMode::sticky) return solid[a];
     const Vec3 relative{u[0] - solid[0], u[1] - solid[1], u[2] - solid[2]};
