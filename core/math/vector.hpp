@@ -25,8 +25,8 @@ inline Vector<d> add_scaled(Vector<d> v, double factor, const Vector<d>& u) {
 }
 template <size_t d>
 inline double dot(const std::array<double, d>& u, const std::array<double, d>& v) {
-    double sum = u[0] * v[0];
-    for (size_t a = 1; a < d; ++a) sum += u[a] * v[a];
+    double sum = 0;
+    for (size_t a = 0; a < d; ++a) sum += u[a] * v[a];
     return sum;
 }
 template <size_t d>

@@ -30,8 +30,8 @@ def test_unnamed_bodies_answer_to_their_default_name(load: Callable[..., Scene])
 def test_settings_need_no_table(load: Callable[..., Scene]) -> None:
     scene = load(overrides=("dx=0.01", "precision=single", "duration=0.5", "simulation.seed=7"))
     assert scene.simulation.dx == 0.01
-    assert scene.simulation.world.precision == "single"
-    assert scene.simulation.world.seed == 7
+    assert scene.simulation.precision == "single"
+    assert scene.simulation.seed == 7
     assert scene.run.duration == 0.5
 
 
