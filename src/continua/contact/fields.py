@@ -96,9 +96,13 @@ class ObstacleContacts:
     row: NDArray[np.int32]  # (n,) of the table
     normal: NDArray[np.float64]  # (n, 3) out of the obstacle
     velocity: NDArray[np.float64]  # (n, 3) of the obstacle there [m/s]
-    gap: NDArray[np.float64]  # (n,) [m]: the approach in one step is at most max(gap, 0); infinite: not in contact
+    gap: NDArray[
+        np.float64
+    ]  # (n,) [m]: the approach in one step is at most max(gap, 0); infinite: not in contact
     gap_fill: NDArray[np.float64]  # (n,) [m] by how much body and obstacle fail to fill the node
-    gap_extent: NDArray[np.float64]  # (n,) [m] between particles and obstacle; infinite where it was not needed
+    gap_extent: NDArray[
+        np.float64
+    ]  # (n,) [m] between particles and obstacle; infinite where it was not needed
     distance: NDArray[np.float64]  # (n,) [m] of the node
     held: NDArray[np.bool_]  # (n,) by a sticky or slip obstacle, which it may not leave
 
