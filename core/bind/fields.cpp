@@ -1,6 +1,6 @@
 #include "../contact/meeting.hpp"
 
-#include "arrays.hpp"
+#include "colliders.hpp"
 
 namespace continua {
 namespace {
@@ -63,27 +63,81 @@ void with_fields(const std::vector<nb::object>& fields_, const std::vector<nb::o
     });
 }
 
+// None, or an object with slack, reach and correction.
+ObstacleLaw law_of(nb::handle object) {
+    ObstacleLaw law;
+    if (object.is_none()) return law;
+    law.slack = nb::cast<double>(object.attr("slack"));
+    law.reach = nb::cast<double>(object.attr("reach"));
+    law.correction = nb::cast<double>(object.attr("correction"));
+    if (!(law.slack >= 0 && law.slack <= 1)) throw std::invalid_argument("law.slack: must lie between 0 and 1");
+    if (!(law.reach > 0 && law.reach <= 2)) throw std::invalid_argument("law.reach: must lie between 0 and 2");
+    return law;
+}
+
+void write_totals(const std::vector<ContactTotal>& totals, double* impulses, int64_t* contacts) {
+    for (size_t k = 0; k < totals.size(); ++k) {
+        std::copy_n(totals[k].impulse.data(), 3, impulses + 3 * k);
+        contacts[k] = totals[k].nodes;
+    }
+}
+
 void resolve_fields(std::vector<nb::object> fields_, std::vector<nb::object> rules_, nb::object lattice_, int dimension,
-                    int degree_, double dt, nb::object impulses_, nb::object contacts_) {
+                    int degree_, double dt, nb::object impulses_, nb::object contacts_, nb::object table,
+                    std::vector<nb::object> samples, nb::object wall_impulses_, nb::object wall_contacts_, nb::object law_) {
     if (!(dt > 0)) throw std::invalid_argument("dt: must be positive");
     const int64_t count = int64_t(rules_.size());
     double* impulses = checked<double>(impulses_, "impulses", {count, 3});
     int64_t* contacts = checked<int64_t>(contacts_, "contacts", {count});
+    const std::vector<Collider> colliders = colliders_of(table, samples);
+    const int64_t rows = int64_t(colliders.size());
+    double* wall_impulses = checked<double>(wall_impulses_, "wall_impulses", {rows, 3});
+    int64_t* wall_contacts = checked<int64_t>(wall_contacts_, "wall_contacts", {rows});
+    const ObstacleLaw law = law_of(law_);
     with_fields(fields_, rules_, lattice_, dimension, degree_,
                 [&]<class T, int d, int degree>(std::vector<Field<T>>& fields, const std::vector<PairRule>& rules,
                                                 const Lattice<T, d>& lattice) {
                     nb::gil_scoped_release release;
-                    Meeting<T, d> meeting(fields, rules, lattice);
-                    std::vector<PairTotal> totals(rules.size());
+                    Meeting<T, d> meeting(fields, rules, lattice, colliders, law);
+                    std::vector<ContactTotal> of_pairs(rules.size()), of_rows(colliders.size());
                     if (!meeting.empty()) {
                         meeting.template find_contacts<degree>(true);
-                        meeting.resolve(dt, totals.data());
+                        meeting.resolve(dt, of_pairs.data(), of_rows.data());
                     }
-                    for (int64_t p = 0; p < count; ++p) {
-                        std::copy_n(totals[p].impulse.data(), 3, impulses + 3 * p);
-                        contacts[p] = totals[p].nodes;
+                    for (Field<T>& field : fields) prescribe_regions<T, d>(field, lattice, colliders, of_rows.data());
+                    write_totals(of_pairs, impulses, contacts);
+                    write_totals(of_rows, wall_impulses, wall_contacts);
+                });
+}
+
+// Nodes of one field that obstacles may touch: (node in the field's arrays, row, normal out of the obstacle (3), velocity
+// of the obstacle (3), (gap, gap_fill, gap_extent, distance), held), in the order of nodes.
+nb::tuple obstacle_contacts(nb::object field_, nb::object lattice_, int dimension, int degree_, nb::object table,
+                            std::vector<nb::object> samples, nb::object law_) {
+    std::vector<int64_t> node;
+    std::vector<int32_t> row;
+    std::vector<double> normal, velocity, gap;
+    std::vector<uint8_t> held;
+    const std::vector<Collider> colliders = colliders_of(table, samples);
+    const ObstacleLaw law = law_of(law_);
+    with_fields({field_}, {}, lattice_, dimension, degree_,
+                [&]<class T, int d, int degree>(std::vector<Field<T>>& fields, const std::vector<PairRule>& rules,
+                                                const Lattice<T, d>& lattice) {
+                    Meeting<T, d> meeting(fields, rules, lattice, colliders, law);
+                    meeting.template find_contacts<degree>(false);
+                    for (const ObstacleNode& found : meeting.obstacles[0].nodes) {
+                        node.push_back(int64_t(found.block) * kBlockNodes<d> + found.node);
+                        row.push_back(meeting.surfaces[found.surface].row);
+                        normal.insert(normal.end(), found.out.begin(), found.out.end());
+                        velocity.insert(velocity.end(), found.velocity.begin(), found.velocity.end());
+                        gap.insert(gap.end(), {meeting.gap(found), found.gap_fill, found.gap_extent, found.distance});
+                        held.push_back(meeting.held(found));
                     }
                 });
+    const size_t n = node.size();
+    return nb::make_tuple(owned_array(std::move(node), {n}), owned_array(std::move(row), {n}),
+                          owned_array(std::move(normal), {n, 3}), owned_array(std::move(velocity), {n, 3}),
+                          owned_array(std::move(gap), {n, 4}), owned_array(std::move(held), {n}));
 }
 
 // Nodes of all pairs: (pair, block key, node in the block, n (3), gap_fill, gap_extent) in arrays, in the order of pairs.
@@ -143,7 +197,10 @@ void resolve_meeting(nb::object mass_, nb::object velocity_, nb::object pairs_, 
 void bind_fields(nb::module_& m) {
     using nb::arg;
     m.def("resolve_fields", &resolve_fields, arg("fields"), arg("rules"), arg("lattice"), arg("dimension"), arg("degree"),
-          arg("dt"), arg("impulses"), arg("contacts"), "Contact between continua: node velocities change in place.");
+          arg("dt"), arg("impulses"), arg("contacts"), arg("table"), arg("samples"), arg("wall_impulses"),
+          arg("wall_contacts"), arg("law").none(), "Contact of continua with each other and with obstacles, in place.");
+    m.def("obstacle_contacts", &obstacle_contacts, arg("field"), arg("lattice"), arg("dimension"), arg("degree"),
+          arg("table"), arg("samples"), arg("law").none(), "Nodes of a continuum that obstacles may touch.");
     m.def("pair_contacts", &pair_contacts, arg("fields"), arg("rules"), arg("lattice"), arg("dimension"), arg("degree"),
           "Nodes that continua share, with normals and gaps.");
     m.def("resolve_meeting", &resolve_meeting, arg("mass"), arg("velocity"), arg("pairs"), arg("normals"), arg("closing"),

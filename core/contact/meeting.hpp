@@ -1,31 +1,52 @@
-// One step of contact between continua: where they meet, how, and what it does to their velocities.
+// One step of contact: where continua meet each other and obstacles, how, and what it does to their velocities.
 #pragma once
 
 #include "extent.hpp"
+#include "obstacles.hpp"
 #include "rounds.hpp"
 
 namespace continua {
 
-// What a pair exchanged in a step.
-struct PairTotal {
-    Vec3 impulse{0, 0, 0};  // given to a [N s]
+inline constexpr int kWallRounds = 4;  // of pairs and obstacles in turn, where a node has both
+
+// What a pair or an obstacle gave in a step.
+struct ContactTotal {
+    Vec3 impulse{0, 0, 0};  // to the first of the pair, or to all that the obstacle touched [N s]
     int64_t nodes = 0;      // with an impulse
+
+    void add(const NodeContact& contact) {
+        for (int e = 0; e < 3; ++e) impulse[e] += contact.impulse[e];
+        nodes += contact.acted;
+    }
+    void add(const ContactTotal& other) {
+        for (int e = 0; e < 3; ++e) impulse[e] += other.impulse[e];
+        nodes += other.nodes;
+    }
 };
 
 template <class T, int d>
 class Meeting {
   public:
-    std::vector<PairZone<T, d>> pairs;  // one per rule
+    std::vector<PairZone<T, d>> pairs;          // one per rule
+    std::vector<ObstacleZone<T, d>> obstacles;  // one per field
+    std::vector<ObstacleSurface> surfaces;
 
-    Meeting(std::vector<Field<T>>& fields, const std::vector<PairRule>& rules, const Lattice<T, d>& lattice)
-        : fields_(fields), lattice_(lattice) {
+    Meeting(std::vector<Field<T>>& fields, const std::vector<PairRule>& rules, const Lattice<T, d>& lattice,
+            const std::vector<Collider>& colliders = {}, const ObstacleLaw& law = {})
+        : surfaces(obstacle_surfaces<d>(colliders)), fields_(fields), lattice_(lattice), law_(law) {
         for (const PairRule& rule : rules) pairs.emplace_back(rule, fields[rule.a], fields[rule.b]);
+        for (const auto& field : fields)
+            obstacles.push_back(surfaces.empty() ? ObstacleZone<T, d>{} : ObstacleZone<T, d>(field, lattice, surfaces, law));
         for (const auto& pair : pairs) keys_.insert(keys_.end(), pair.keys.begin(), pair.keys.end());
+        for (const auto& zone : obstacles) keys_.insert(keys_.end(), zone.keys.begin(), zone.keys.end());
         sort_unique(keys_);
         present_.resize(keys_.size());
         for (size_t p = 0; p < pairs.size(); ++p)
             for (int64_t z = 0; z < pairs[p].blocks(); ++z)
-                present_[find_key(keys_, pairs[p].keys[z])].push_back({int32_t(p), int32_t(z)});
+                present_[find_key(keys_, pairs[p].keys[z])].pairs.push_back({int32_t(p), int32_t(z)});
+        for (size_t f = 0; f < obstacles.size(); ++f)
+            for (size_t z = 0; z < obstacles[f].keys.size(); ++z)
+                present_[find_key(keys_, obstacles[f].keys[z])].walls.push_back({int32_t(f), int32_t(z)});
     }
     bool empty() const { return keys_.empty(); }
 
@@ -36,7 +57,10 @@ class Meeting {
         for (const auto& pair : pairs)
             for (int f : {pair.rule.a, pair.rule.b})
                 zones[f].keys.insert(zones[f].keys.end(), pair.keys.begin(), pair.keys.end());
+        bool paired = false;
         for (size_t f = 0; f < zones.size(); ++f) {
+            paired |= !zones[f].keys.empty();
+            zones[f].keys.insert(zones[f].keys.end(), obstacles[f].keys.begin(), obstacles[f].keys.end());
             sort_unique(zones[f].keys);
             if (!zones[f].keys.empty()) zones[f].template scatter<degree>(fields_[f], lattice_);
         }
@@ -47,30 +71,61 @@ class Meeting {
             choose_extents(pair, only_approaching);
             find_extent_gaps<T, d, degree>(pair, fields_[pair.rule.a], fields_[pair.rule.b], lattice_);
         }
+        for (size_t f = 0; f < fields_.size(); ++f)
+            find_obstacle_gaps<T, d, degree>(obstacles[f], fields_[f], zones[f], surfaces, lattice_, law_,
+                                             only_approaching && !paired);
     }
 
-    // Velocities change in place; totals (rules).
-    void resolve(double dt, PairTotal* totals) {
-        std::vector<std::vector<PairTotal>> partial(pairs.size());
-        for (size_t p = 0; p < pairs.size(); ++p) partial[p].resize(pairs[p].keys.size());
+    // Velocities change in place; totals of the rules and of the rows of obstacles.
+    void resolve(double dt, ContactTotal* of_pairs, ContactTotal* of_rows) {
         const int64_t blocks = int64_t(keys_.size());
+        std::vector<BlockTotals> partial(keys_.size());
 #pragma omp parallel for schedule(dynamic, 16) num_threads(team(blocks, kBlocksPerThread))
-        for (int64_t z = 0; z < blocks; ++z) resolve_block(z, dt, partial);
-        for (size_t p = 0; p < pairs.size(); ++p)  // in the order of blocks: the same bits for any number of threads
-            for (const PairTotal& part : partial[p]) {
-                for (int e = 0; e < 3; ++e) totals[p].impulse[e] += part.impulse[e];
-                totals[p].nodes += part.nodes;
-            }
+        for (int64_t z = 0; z < blocks; ++z) resolve_block(z, dt, partial[z]);
+        for (int64_t z = 0; z < blocks; ++z) {  // in the order of blocks: the same bits for any number of threads
+            for (size_t k = 0; k < present_[z].pairs.size(); ++k) of_pairs[present_[z].pairs[k].of].add(partial[z].pairs[k]);
+            for (const auto& [row, total] : partial[z].rows) of_rows[row].add(total);
+        }
     }
+    bool held(const ObstacleNode& node) const {
+        return surfaces[node.surface].shape.mode != ContactMode::separate && node.held(law_, double(lattice_.dx));
+    }
+    double gap(const ObstacleNode& node) const { return node.gap(law_.slack * double(lattice_.dx)); }
 
   private:
+    struct Place {
+        int32_t of, slot;  // pair or field, and its block in its zone
+    };
     struct Presence {
-        int32_t pair, slot;
+        std::vector<Place> pairs, walls;  // in the order of rules and fields
+    };
+    struct BlockTotals {
+        std::vector<ContactTotal> pairs;
+        std::vector<std::pair<int32_t, ContactTotal>> rows;
+    };
+    // What meets at one node. Obstacle contacts are grouped by field: `ends` after each group.
+    struct NodeWork {
+        std::vector<Meeter> meeters;
+        std::vector<T*> nodes;  // of each field that takes part, else null
+        std::vector<NodeContact> pairs, walls;
+        std::vector<int> pair_of, row_of, ends;
+
+        explicit NodeWork(size_t fields) : meeters(fields), nodes(fields, nullptr) {}
+        void clear() {
+            std::fill(nodes.begin(), nodes.end(), nullptr);
+            pairs.clear(), walls.clear(), pair_of.clear(), row_of.clear(), ends.clear();
+        }
+        void take(int field, T* node) {
+            if (nodes[field]) return;
+            nodes[field] = node;
+            meeters[field] = {double(node[3]), vector_of<d>(node), false};
+        }
     };
     std::vector<Field<T>>& fields_;
     const Lattice<T, d>& lattice_;
-    std::vector<uint64_t> keys_;                  // blocks of all pairs
-    std::vector<std::vector<Presence>> present_;  // pairs in each of them, in the order of rules
+    const ObstacleLaw law_;
+    std::vector<uint64_t> keys_;     // blocks where anything meets
+    std::vector<Presence> present_;  // in each of them
 
     T* node_of(int field, int32_t block, int i) const {
         return fields_[field].nodes + (int64_t(block) * kBlockNodes<d> + i) * 4;
@@ -78,7 +133,8 @@ class Meeting {
     void choose_extents(PairZone<T, d>& pair, bool only_approaching) const {
         const bool two_sided = fields_[pair.rule.a].two_sided() || fields_[pair.rule.b].two_sided();
         for (int64_t z = 0; z < pair.blocks(); ++z) {
-            const bool alone = present_[find_key(keys_, pair.keys[z])].size() == 1;
+            const Presence& here = present_[find_key(keys_, pair.keys[z])];
+            const bool alone = here.pairs.size() == 1 && here.walls.empty();
             for (int i = 0; i < kBlockNodes<d>; ++i) {
                 PairNode& node = pair.at(z, i);
                 if (!node.shared || dot(node.n, node.n) == 0) continue;
@@ -90,42 +146,106 @@ class Meeting {
             }
         }
     }
-    void resolve_block(int64_t z, double dt, std::vector<std::vector<PairTotal>>& partial) const {
-        std::vector<Meeter> meeters(fields_.size());
-        std::vector<NodeContact> contacts;
-        std::vector<Presence> of;
+    void resolve_block(int64_t z, double dt, BlockTotals& totals) const {
+        const Presence& here = present_[z];
+        totals.pairs.resize(here.pairs.size());
+        NodeWork work(fields_.size());
+        std::vector<int64_t> next;  // obstacle nodes of each field still to come
+        for (const Place& wall : here.walls) next.push_back(obstacles[wall.of].first[wall.slot]);
         for (int i = 0; i < kBlockNodes<d>; ++i) {
-            contacts.clear(), of.clear();
-            for (const Presence& here : present_[z]) {
-                const auto& pair = pairs[here.pair];
-                const PairNode& node = pair.at(here.slot, i);
-                const double gap = node.gap(pair.rule.slack * double(lattice_.dx));
-                if (!node.shared || dot(node.n, node.n) == 0 || !(gap < std::numeric_limits<double>::infinity())) continue;
-                contacts.push_back({pair.rule.a, pair.rule.b, node.n, std::max(gap, 0.0) / dt, pair.rule.friction,
-                                    ContactMode::separate, {}});
-                of.push_back(here);
-            }
-            if (contacts.empty()) continue;
-            for (const Presence& here : of) {
-                read(meeters[pairs[here.pair].rule.a], node_of(pairs[here.pair].rule.a, pairs[here.pair].block_a[here.slot], i));
-                read(meeters[pairs[here.pair].rule.b], node_of(pairs[here.pair].rule.b, pairs[here.pair].block_b[here.slot], i));
-            }
-            resolve_largest_first(contacts.data(), int(contacts.size()), meeters);
-            for (size_t k = 0; k < of.size(); ++k) {
-                const auto& pair = pairs[of[k].pair];
-                write(meeters[pair.rule.a], node_of(pair.rule.a, pair.block_a[of[k].slot], i));
-                write(meeters[pair.rule.b], node_of(pair.rule.b, pair.block_b[of[k].slot], i));
-                PairTotal& total = partial[of[k].pair][of[k].slot];
-                for (int e = 0; e < 3; ++e) total.impulse[e] += contacts[k].impulse[e];
-                total.nodes += contacts[k].acted;
-            }
+            work.clear();
+            gather_pairs(here, i, dt, work);
+            gather_walls(here, i, dt, next, work);
+            if (work.pairs.empty() && work.walls.empty()) continue;
+            meet(work);
+            for (size_t f = 0; f < fields_.size(); ++f)
+                if (work.nodes[f] && work.meeters[f].moved)
+                    for (int a = 0; a < d; ++a) work.nodes[f][a] = T(work.meeters[f].u[a]);
+            for (size_t k = 0; k < work.pairs.size(); ++k) totals.pairs[work.pair_of[k]].add(work.pairs[k]);
+            for (size_t k = 0; k < work.walls.size(); ++k) add_row(work.row_of[k], work.walls[k], totals);
         }
     }
-    static void read(Meeter& meeter, const T* node) { meeter = {double(node[3]), vector_of<d>(node), false}; }
-    static void write(const Meeter& meeter, T* node) {
-        if (!meeter.moved) return;
-        for (int a = 0; a < d; ++a) node[a] = T(meeter.u[a]);
+    void gather_pairs(const Presence& here, int i, double dt, NodeWork& work) const {
+        for (size_t k = 0; k < here.pairs.size(); ++k) {
+            const auto& [of, slot] = here.pairs[k];
+            const auto& pair = pairs[of];
+            const PairNode& node = pair.at(slot, i);
+            if (!node.shared || dot(node.n, node.n) == 0) continue;
+            const double gap = node.gap(pair.rule.slack * double(lattice_.dx));
+            if (!(gap < std::numeric_limits<double>::infinity())) continue;
+            work.pairs.push_back({pair.rule.a, pair.rule.b, node.n, std::max(gap, 0.0) / dt, pair.rule.friction,
+                                  ContactMode::separate, {}});
+            work.pair_of.push_back(int(k));
+            work.take(pair.rule.a, node_of(pair.rule.a, pair.block_a[slot], i));
+            work.take(pair.rule.b, node_of(pair.rule.b, pair.block_b[slot], i));
+        }
+    }
+    void gather_walls(const Presence& here, int i, double dt, std::vector<int64_t>& next, NodeWork& work) const {
+        for (size_t k = 0; k < here.walls.size(); ++k) {
+            const auto& [field, slot] = here.walls[k];
+            const auto& zone = obstacles[field];
+            for (; next[k] < zone.first[slot + 1] && zone.nodes[next[k]].node == i; ++next[k]) {
+                const ObstacleNode& node = zone.nodes[next[k]];
+                const ObstacleSurface& surface = surfaces[node.surface];
+                const bool hold = held(node);
+                const double between = gap(node);
+                if (!hold && !(between < std::numeric_limits<double>::infinity())) continue;
+                work.walls.push_back({field, -1, {-node.out[0], -node.out[1], -node.out[2]},
+                                      hold ? 0.0 : std::max(between, 0.0) / dt, surface.shape.friction,
+                                      hold ? surface.shape.mode : ContactMode::separate, node.velocity});
+                work.row_of.push_back(surface.row);
+                work.take(field, node_of(field, node.block, i));
+            }
+            work.ends.push_back(int(work.walls.size()));
+        }
+    }
+    // Continua first, then the obstacles of each, which have the last word.
+    static void meet(NodeWork& work) {
+        for (int round = 0; round < kWallRounds; ++round) {
+            const bool met = resolve_largest_first(work.pairs.data(), int(work.pairs.size()), work.meeters);
+            if (round > 0 && !met) break;
+            bool stopped = false;
+            for (size_t g = 0; g < work.ends.size(); ++g) {
+                const int begin = g ? work.ends[g - 1] : 0;
+                stopped |= resolve_largest_first(work.walls.data() + begin, work.ends[g] - begin, work.meeters);
+            }
+            if (!stopped || work.pairs.empty()) break;
+        }
+    }
+    static void add_row(int32_t row, const NodeContact& contact, BlockTotals& totals) {
+        auto at = std::find_if(totals.rows.begin(), totals.rows.end(), [&](const auto& r) { return r.first == row; });
+        if (at == totals.rows.end()) at = totals.rows.insert(at, {row, {}});
+        at->second.add(contact);
     }
 };
+
+// Regions of fixed velocity have the very last word: nodes inside take what they prescribe, the last of several counts.
+template <class T, int d>
+void prescribe_regions(Field<T>& field, const Lattice<T, d>& lattice, const std::vector<Collider>& colliders,
+                       ContactTotal* of_rows) {
+    const double dx = lattice.dx, half = 0.5 * (kSide - 1) * dx;
+    for (size_t row = 0; row < colliders.size(); ++row) {
+        const Collider& region = colliders[row];
+        if (region.kind != ColliderKind::region) continue;
+        for (int64_t b = 0; b < field.blocks; ++b) {
+            const Vec3 corner = first_node(lattice, field.keys[b]);
+            Vec3 centre = corner;
+            for (int a = 0; a < d; ++a) centre[a] += half;
+            if (region.evaluate(centre).phi > half * std::sqrt(double(d)) * (1 + 1e-9)) continue;
+            for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
+                T* node = field.nodes + (b * kBlockNodes<d> + i) * 4;
+                Vec3 x = corner;
+                for (int a = 0; a < d; ++a) x[a] += dx * l[a];
+                if (!(node[3] > T(0)) || !(region.evaluate(x).phi < 0)) return;
+                of_rows[row].nodes += 1;
+                for (int a = 0; a < d; ++a) {
+                    if (region.velocity[a] != region.velocity[a]) continue;  // NaN leaves a component free
+                    of_rows[row].impulse[a] += double(node[3]) * (region.velocity[a] - double(node[a]));
+                    node[a] = T(region.velocity[a]);
+                }
+            });
+        }
+    }
+}
 
 }  // namespace continua

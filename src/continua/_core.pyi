@@ -64,6 +64,18 @@ def push_out(particles: object, order: object, lattice: object, dimension: int, 
 
 def collider_surface(table: object, samples: Sequence[object], points: object, phi: object, normal: object) -> None: ...
 
+def resolve_fields(fields: Sequence[object], rules: Sequence[object], lattice: object, dimension: int, degree: int, dt: float, impulses: object, contacts: object, table: object, samples: Sequence[object], wall_impulses: object, wall_contacts: object, law: object | None) -> None:
+    """Contact of continua with each other and with obstacles, in place."""
+
+def obstacle_contacts(field: object, lattice: object, dimension: int, degree: int, table: object, samples: Sequence[object], law: object | None) -> tuple:
+    """Nodes of a continuum that obstacles may touch."""
+
+def pair_contacts(fields: Sequence[object], rules: Sequence[object], lattice: object, dimension: int, degree: int) -> tuple:
+    """Nodes that continua share, with normals and gaps."""
+
+def resolve_meeting(mass: object, velocity: object, pairs: object, normals: object, closing: object, friction: object, impulses: object) -> None:
+    """The law of contact between several continua at one node."""
+
 def mesh_signed_distance(vertices: Annotated[NDArray, dict(device='cpu', writable=False)], faces: Annotated[NDArray, dict(device='cpu', writable=False)], points: Annotated[NDArray, dict(device='cpu', writable=False)]) -> NDArray[numpy.float64]:
     """
     Signed distance (N,) float64 [m], negative inside, from points (N, 3) float64 to the closed, outward-facing

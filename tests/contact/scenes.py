@@ -34,7 +34,9 @@ def hold_bottom(world, body, below, angle=0.0):
     world.after = hold
 
 
-def block_on_block(offset=(0.0, 0.0), drop=0.0, slope=0.0, mu=0.0, angle=0.0, width=20, slack=0.25, material=JELLY):
+def block_on_block(
+    offset=(0.0, 0.0), drop=0.0, slope=0.0, mu=0.0, angle=0.0, width=20, slack=0.25, material=JELLY
+):
     """An 8 x 4 block above a wide one; gravity leans by `slope`, everything is turned by `angle`."""
     lower = lattice_points((-6 * H, -4 * H), ((width - 6) * H, 0), A)
     upper = lattice_points((0, drop * H), (8 * H, (4 + drop) * H), A)

@@ -19,7 +19,10 @@ def pressed(d=2, dtype=np.float64, degree=2, period=None, shift=0.0, gap=0.0, mu
     if period is not None:
         for p in points:
             p[:, 0] %= 4 * H * period[0]
-    bodies = [body_of("a", points[0], A, JELLY, dtype=dtype), body_of("b", points[1], A, JELLY, velocity=v, dtype=dtype)]
+    bodies = [
+        body_of("a", points[0], A, JELLY, dtype=dtype),
+        body_of("b", points[1], A, JELLY, velocity=v, dtype=dtype),
+    ]
     return Fields(bodies, H, friction=mu, degree=degree, period=period)
 
 
@@ -108,7 +111,8 @@ def test_names_decide_nothing_but_ties():
 
 def test_a_stack_stands():
     bodies = [
-        body_of(str(k), lattice_points((-4 * H, 4 * k * H), (4 * H, (4 * k + 4) * H), A), A, JELLY) for k in range(4)
+        body_of(str(k), lattice_points((-4 * H, 4 * k * H), (4 * H, (4 * k + 4) * H), A), A, JELLY)
+        for k in range(4)
     ]
     world = Fields(bodies, H, gravity=(0, -G), origin=(0.3 * H, 0.4 * H))
 
@@ -156,7 +160,10 @@ def test_rules_are_checked():
 def test_spheres_touch_on_time(h):
     """Along the diagonal of space; the first 0.1 % of the momentum."""
     r, e = 4 * h, np.ones(3) / np.sqrt(3)
-    bodies = [body_of(n, ball_points(s * e * (r + 0.3 * h), r, A), A, JELLY, velocity=-s * e) for n, s in (("a", -1), ("b", 1))]
+    bodies = [
+        body_of(n, ball_points(s * e * (r + 0.3 * h), r, A), A, JELLY, velocity=-s * e)
+        for n, s in (("a", -1), ("b", 1))
+    ]
     world = Fields(bodies, h)
     p0, given, approach, dt = bodies[0].mass.sum(), 0.0, 0.6 * h, time_step()
     while given < 1e-3 * p0:

@@ -17,7 +17,9 @@ def unit(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
 def one_pair(mass, u, n, gap, mu):
     """Velocities (2, 3) after, and the impulse on the first."""
     u, J = u.copy(), np.zeros((1, 3))
-    _core.resolve_meeting(mass, u, np.array([[0, 1]], np.int32), n[None].copy(), np.array([gap]), np.array([mu]), J)
+    _core.resolve_meeting(
+        mass, u, np.array([[0, 1]], np.int32), n[None].copy(), np.array([gap]), np.array([mu]), J
+    )
     return u, J[0]
 
 
@@ -62,7 +64,11 @@ def many(mass, u, pairs, n, closing, mu, J):
     step = ROUNDS // 4
     for k in range(0, len(pairs), step):
         rows = slice(k, min(k + step, len(pairs)))
-        m, v, j = mass[rows].ravel(), np.ascontiguousarray(u[rows].reshape(-1, 3)), np.zeros((len(pairs[rows]), 3))
+        m, v, j = (
+            mass[rows].ravel(),
+            np.ascontiguousarray(u[rows].reshape(-1, 3)),
+            np.zeros((len(pairs[rows]), 3)),
+        )
         local = np.arange(len(m), dtype=np.int32).reshape(-1, 2)
         _core.resolve_meeting(m, v, local, n[rows].copy(), closing[rows].copy(), mu[rows].copy(), j)
         u[rows], J[rows] = v.reshape(-1, 2, 3), j
@@ -116,7 +122,13 @@ def test_many_fields_keep_momentum_and_the_order_of_creation_is_of_no_consequenc
         turned[swap] = turned[swap][:, ::-1]
         m, v = np.empty_like(mass), np.empty_like(u)
         m[new], v[new] = mass, u
-        args = (m, v, turned.astype(np.int32), np.where(swap[:, None], -n[shuffled], n[shuffled]), mu[shuffled])
+        args = (
+            m,
+            v,
+            turned.astype(np.int32),
+            np.where(swap[:, None], -n[shuffled], n[shuffled]),
+            mu[shuffled],
+        )
         changes.append(np.abs(resolved(*args)[0][new] - after).max())
         if len(control) < 100:
             control.append(np.abs(fixed_order(*args)[new] - fixed_order(mass, u, pairs, n, mu)).max())

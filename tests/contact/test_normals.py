@@ -31,7 +31,9 @@ def up(angle=0.0, d=2):
 
 def flat(d=2, angle=0.0, jitter=0.0, seed=0):
     wide = [16 * H] + ([8 * H] if d == 3 else [])
-    lower = lattice_points([-wide[0] / 2, -4 * H, *(-w / 2 for w in wide[1:])], [8 * H, 0, *(w / 2 for w in wide[1:])], A)
+    lower = lattice_points(
+        [-wide[0] / 2, -4 * H, *(-w / 2 for w in wide[1:])], [8 * H, 0, *(w / 2 for w in wide[1:])], A
+    )
     upper = lattice_points([-4 * H, 0] + [-2 * H] * (d - 2), [4 * H, 4 * H] + [2 * H] * (d - 2), A)
     if jitter:
         rng = np.random.default_rng(seed)
@@ -52,7 +54,9 @@ def ball_on_ball(d=2):
     b[:2] = 2 * radius * np.cos(0.5), 2 * radius * np.sin(0.5)
 
     def between(x):
-        n = (x - a) / np.linalg.norm(x - a, axis=1)[:, None] - (x - b) / np.linalg.norm(x - b, axis=1)[:, None]
+        n = (x - a) / np.linalg.norm(x - a, axis=1)[:, None] - (x - b) / np.linalg.norm(x - b, axis=1)[
+            :, None
+        ]
         return n / np.linalg.norm(n, axis=1)[:, None]
 
     return ball_points(a, radius, A), ball_points(b, radius, A), between
@@ -60,7 +64,9 @@ def ball_on_ball(d=2):
 
 def corner_on_flat(d=2):
     lower, _, normal = flat(d)
-    square = turned(lattice_points([0] * 2 + [-2 * H] * (d - 2), [5 * H] * 2 + [2 * H] * (d - 2), A), np.pi / 4)
+    square = turned(
+        lattice_points([0] * 2 + [-2 * H] * (d - 2), [5 * H] * 2 + [2 * H] * (d - 2), A), np.pi / 4
+    )
     return lower, square, normal
 
 
@@ -158,4 +164,6 @@ def test_unsmoothed_normals_fail_on_layers():
 
 if __name__ == "__main__":
     for name in CASES:
-        print(f"{name:28s} 2D %.1f/%.0f" % error(name), "3D %.1f/%.0f" % error(name, 3, 4) if name in CASES_3D else "")
+        flat = "2D {:.1f}/{:.0f}".format(*error(name))
+        space = "3D {:.1f}/{:.0f}".format(*error(name, 3, 4)) if name in CASES_3D else ""
+        print(f"{name:28s}", flat, space)

@@ -51,7 +51,9 @@ def world_of(parts, **options):
 
 def block(name="block", d=2, top=0.0):
     deep = [4 * H] * (d - 2)
-    return body_of(name, lattice_points([-6 * H, top - 4 * H, *(-w for w in deep)], [6 * H, top, *deep], A), A, JELLY)
+    return body_of(
+        name, lattice_points([-6 * H, top - 4 * H, *(-w for w in deep)], [6 * H, top, *deep], A), A, JELLY
+    )
 
 
 @pytest.mark.parametrize("d", [2, 3])
@@ -96,7 +98,10 @@ def test_two_sheets_lie_on_each_other():
 def test_a_mesh_rests_on_another_body(lower):
     floor = block() if lower == "particles" else mesh("block", (-6 * H, -4 * H), (6 * H, 0))
     world = world_of(
-        [floor, mesh("mesh", (-3 * H, 0.2 * H), (3 * H, 4.2 * H))], gravity=(0, -G), origin=(0.2 * H, 0.6 * H), friction=0.3
+        [floor, mesh("mesh", (-3 * H, 0.2 * H), (3 * H, 4.2 * H))],
+        gravity=(0, -G),
+        origin=(0.2 * H, 0.6 * H),
+        friction=0.3,
     )
     hold_bottom(world, 0, -2.5 * H)
     run(world, 0.5, time_step())

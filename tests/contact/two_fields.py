@@ -11,6 +11,7 @@ from continua import _core
 from continua.bodies.points import Body
 from continua.contact.fields import ContactField, FieldContact, ContactSet, PairRule, all_pairs, pair_contacts
 from continua.grid.blocks import BlockGrid, Lattice, Workspace, sort_particles
+from continua.integrators.stepper import ObstacleTable
 from continua.transfers import as_transfer
 
 
@@ -40,7 +41,17 @@ class Fields:
     """Bodies in a world without limits, one velocity field each."""
 
     def __init__(
-        self, bodies, dx, *, friction=0.0, slack=0.25, gravity=None, origin=None, degree=2, period=None
+        self,
+        bodies,
+        dx,
+        *,
+        friction=0.0,
+        slack=0.25,
+        gravity=None,
+        origin=None,
+        degree=2,
+        period=None,
+        obstacles=(),
     ) -> None:
         d = bodies[0].dimension
         origin = np.zeros(d) if origin is None else np.asarray(origin, float)
@@ -53,8 +64,11 @@ class Fields:
         self.fields: list[ContactField] = []
         self.grids: list[BlockGrid] = []
         self.thin = [False] * len(bodies)
-        self.normals: list[np.ndarray | None] = [None] * len(bodies)  # (n, d) times areas, in order of creation
+        self.normals: list[np.ndarray | None] = [None] * len(
+            bodies
+        )  # (n, d) times areas, in order of creation
         self.two_sided = [False] * len(bodies)
+        self.obstacles, self.time, self.plain = list(obstacles), 0.0, None
         self.after = None  # called with (fields, dt) after contact
         self.view = lambda arrays: arrays  # what contact sees of the particles
 
@@ -98,7 +112,13 @@ class Fields:
     def step(self, dt: float) -> np.ndarray:
         """Advance all bodies; the impulses of all pairs (rules, 3)."""
         self.to_grid(dt)
-        impulses = self.contact.resolve(self.fields, self.rules, self.lattice, self.degree, dt)
+        self.time += dt
+        table = ObstacleTable.of(self.obstacles, self.time, self.lattice)
+        if self.plain is None:
+            impulses = self.contact.resolve(self.fields, self.rules, self.lattice, self.degree, dt, table)
+        else:  # a wrong variant of the obstacles
+            impulses = self.contact.resolve(self.fields, self.rules, self.lattice, self.degree, dt)
+            self.plain(self, table)
         if self.after is not None:
             self.after(self.fields, dt)
         for body, one, grid in zip(self.bodies, self.fields, self.grids):
@@ -125,6 +145,15 @@ class Fields:
             total += 0.5 * (b.mass * ((b.v**2).sum(axis=1) + spread * (b.C**2).sum(axis=(1, 2)))).sum()
             total += (b.volume * b.energy_density()).sum()
         return float(total)
+
+
+def plain_nodes(world: Fields, table: ObstacleTable) -> None:
+    """The wrong variant: every node inside an obstacle obeys it, no other does."""
+    impulses = np.zeros((len(table), 3))
+    for one in world.fields:
+        _core.resolve_nodes(
+            one.nodes, one.keys, world.lattice, world.lattice.dimension, table.rows, table.samples, impulses
+        )
 
 
 def node_velocities(fields: Sequence[ContactField]) -> list[np.ndarray]:

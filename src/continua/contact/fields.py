@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,23 +72,70 @@ class PairContacts:
         return lattice.origin + lattice.dx * grid[place, self.node]
 
 
+class Obstacles(Protocol):
+    """Obstacles as the core wants them (see ObstacleTable)."""
+
+    rows: NDArray[np.float64]  # (n, columns)
+    samples: list[tuple[NDArray, NDArray, float] | None]
+
+
+@dataclass(frozen=True)
+class ObstacleLaw:
+    """Numbers of contact with obstacles, in cells; the tests change them to see what they are for."""
+
+    slack: float = SLACK  # overlap of particles with an obstacle that does not fill their node
+    reach: float = 0.9  # nodes farther away never touch
+    correction: float = 1.0  # factor on the second term of what an obstacle fills
+
+
+@dataclass
+class ObstacleContacts:
+    """Nodes of one continuum that obstacles may touch (n,), in the order of nodes; some touch several obstacles."""
+
+    node: NDArray[np.int64]  # (n,) number in the flat node array
+    row: NDArray[np.int32]  # (n,) of the table
+    normal: NDArray[np.float64]  # (n, 3) out of the obstacle
+    velocity: NDArray[np.float64]  # (n, 3) of the obstacle there [m/s]
+    gap: NDArray[
+        np.float64
+    ]  # (n,) [m]: the approach in one step is at most max(gap, 0); infinite: not in contact
+    gap_fill: NDArray[np.float64]  # (n,) [m] by how much body and obstacle fail to fill the node
+    gap_extent: NDArray[
+        np.float64
+    ]  # (n,) [m] between particles and obstacle; infinite where it was not needed
+    distance: NDArray[np.float64]  # (n,) [m] of the node
+    held: NDArray[np.bool_]  # (n,) by a sticky or slip obstacle, which it may not leave
+
+
 @dataclass
 class FieldContact:
-    """Resolves the contacts of all continua of a step."""
+    """Resolves the contacts of all continua of a step, with each other and with obstacles."""
 
-    impulses: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3)))
+    law: ObstacleLaw = field(default_factory=ObstacleLaw)
+    impulses: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3)))  # (rules, 3) [N s]
     contacts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))  # nodes per pair
+    wall_impulses: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3)))  # (rows, 3) [N s]
+    wall_contacts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))  # nodes per row
 
     def resolve(
-        self, fields: Sequence[ContactField], rules: Sequence[PairRule], lattice: Lattice, degree: int, dt: float
+        self,
+        fields: Sequence[ContactField],
+        rules: Sequence[PairRule],
+        lattice: Lattice,
+        degree: int,
+        dt: float,
+        obstacles: Obstacles | None = None,
     ) -> NDArray[np.float64]:
         """Let the fields meet: node velocities change in place where they touch, and nowhere else.
 
         Gives the impulse (rules, 3) [N s] that every pair gave to its first continuum; the second got the opposite.
-        Rules are to be sorted by the names of the continua, which decides between equal impulses.
+        `wall_impulses` (rows, 3) [N s] are those of the rows of obstacles on all continua. Rules are to be sorted by
+        the names of the continua, which decides between equal impulses.
         """
+        rows = np.zeros((0, _core.collider_columns)) if obstacles is None else obstacles.rows
         self.impulses, self.contacts = np.zeros((len(rules), 3)), np.zeros(len(rules), np.int64)
-        if rules:
+        self.wall_impulses, self.wall_contacts = np.zeros((len(rows), 3)), np.zeros(len(rows), np.int64)
+        if fields and (rules or len(rows)):
             _core.resolve_fields(
                 fields=list(fields),
                 rules=list(rules),
@@ -97,8 +145,29 @@ class FieldContact:
                 dt=dt,
                 impulses=self.impulses,
                 contacts=self.contacts,
+                table=rows,
+                samples=[] if obstacles is None else list(obstacles.samples),
+                wall_impulses=self.wall_impulses,
+                wall_contacts=self.wall_contacts,
+                law=self.law,
             )
         return self.impulses
+
+
+def obstacle_contacts(
+    one: Field, obstacles: Obstacles, lattice: Lattice, degree: int, law: ObstacleLaw | None = None
+) -> ObstacleContacts:
+    """Where a continuum may touch obstacles: the conditions of an implicit solve.
+
+    Regions of fixed velocity are not among them.
+    """
+    node, row, normal, velocity, gaps, held = _core.obstacle_contacts(
+        one, lattice, lattice.dimension, degree, obstacles.rows, list(obstacles.samples), law
+    )
+    gap, gap_fill, gap_extent, distance = gaps.T.copy()
+    return ObstacleContacts(
+        node, row, normal, velocity, gap, gap_fill, gap_extent, distance, held.astype(bool)
+    )
 
 
 def pair_contacts(
