@@ -24,7 +24,6 @@ from rich.table import Table
 
 import continua as ct
 from continua import _core
-from continua import _core
 from continua.flow.pressure import PoissonReport, PoissonSystem
 from continua.grid.blocks import SIDE, Lattice
 

@@ -10,7 +10,6 @@ from numpy.typing import DTypeLike, NDArray
 
 from continua import _core
 from continua.flow.pressure import PoissonSystem
-from continua import _core
 from continua.grid.blocks import SIDE, Lattice
 
 

@@ -155,7 +155,7 @@ class FieldContact:
 
 
 def obstacle_contacts(
-    one: Field, obstacles: Obstacles, lattice: Lattice, degree: int, law: ObstacleLaw | None = None
+    one: ContactField, obstacles: Obstacles, lattice: Lattice, degree: int, law: ObstacleLaw | None = None
 ) -> ObstacleContacts:
     """Where a continuum may touch obstacles: the conditions of an implicit solve.
 
