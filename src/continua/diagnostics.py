@@ -58,6 +58,8 @@ def diagnose(sim: Simulation) -> dict[str, float]:
     row |= {f"momentum_{'xyz'[a]}": float(momentum[a]) for a in range(sim.dimension)}
     row |= {f"angular_{'xyz'[a]}": float(angular[a]) for a in ((2,) if sim.dimension == 2 else (0, 1, 2))}
     row |= {f"center_{'xyz'[a]}": float(moment[a] / mass) if mass else 0.0 for a in range(sim.dimension)}
+    for pair, impulse in sim.contact_impulses.items():
+        row |= {f"contact_{pair}_{'xyz'[a]}": float(impulse[a]) for a in range(sim.dimension)}
     row |= {"particles": sim.particles, "blocks": sum(s.field.grid.blocks for s in steppers.values())}
     row |= {"max_speed": max((body.max_speed for body in sim.bodies), default=0.0)}
     for stepper in steppers.values():

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from continua.bodies.body import Body
 from continua.bodies.force import pushed
-from continua.continuum.meeting import MeetingResult, advance
+from continua.continuum.meeting import MeetingResult, Pair, advance
 from continua.contact.colliders import Collider
 from continua.errors import InstabilityError, SetupError
 from continua.grid.blocks import SIDE
@@ -72,10 +72,12 @@ class Simulation:
         self.dt = 0.0  # of the last step [s]
         self.bound = Bound(0.0, "none")  # what set it
         self.impulses = np.zeros((0, 3))  # total impulse each obstacle gave to the material [N s]
+        self.contact_impulses: dict[str, NDArray] = {}  # that the first continuum of each pair got so far (3,) [N s]
         self.drained: dict[str, float] = {}  # mass that each drain has removed [kg]
         self._steppers: dict[str, Stepper] = {}
         self._mesh_stepper: MeshStepper | None = None
         self._first_dt: float | None = None
+        self._pairs: list[Pair] = []
         self._counted: list[object] = []  # obstacles that the rows of `impulses` belong to
 
     # ---- what there is ---------------------------------------------------------------------------------------
@@ -128,6 +130,7 @@ class Simulation:
         world.started = True
         for body in world.bodies:
             world.place(body)
+        self._pairs = world.pairs()
 
     def _make_stepper(self, continuum: str) -> Stepper:
         world = self.world
@@ -247,8 +250,14 @@ class Simulation:
         for body in bodies:
             body.begin(self.time + dt)
         table = ObstacleTable.of(world.obstacles, self.time + dt, world.lattice())
+        settings = {
+            name: StepSetting(
+                self.time, dt, world.gravity, table.with_friction(world.obstacle_friction(name))
+            )
+            for name in moving
+        }
         with pushed(bodies, world.forces, self.time, dt):
-            return advance(moving, StepSetting(self.time, dt, world.gravity, table))
+            return advance(moving, self._pairs, settings)
 
     def _accept(self, moving: Mapping[str, Stepper], result: MeetingResult, dt: float) -> None:
         period = SIDE * self.dx * self.world.lattice().period.astype(np.float64)
@@ -257,6 +266,8 @@ class Simulation:
                 body.end(dt)
                 body.accept(dt, limits, period)
         self._add_impulses(result.impulses)
+        for pair, impulse in result.met.items():
+            self.contact_impulses[pair] = self.contact_impulses.get(pair, np.zeros(3)) + impulse
 
     def _advance_meshes(self, bound: Bound, *, alone: bool) -> tuple[MeshResult, Bound]:
         """A step of the meshes that are not on the grid, and its length: where they are `alone` it may be shortened."""
@@ -327,6 +338,8 @@ class Simulation:
         data = {"clock": np.array([self.time, self.steps, self.dt, first]), "impulses": self.impulses.copy()}
         drained = [self.drained.get(str(drain.name), 0.0) for drain in self.world.drains]
         data["drained"] = np.array(drained, dtype=np.float64)
+        for pair in self._pairs:
+            data[f"contact/{pair.label}"] = self.contact_impulses.get(pair.label, np.zeros(3)).copy()
         for number, body in enumerate(self.bodies):
             data.update({f"body{number}/{key}": array for key, array in body.snapshot().items()})
         return data
@@ -349,6 +362,8 @@ class Simulation:
         self._first_dt = None if np.isnan(first) else first
         self.impulses, self._counted = np.array(state["impulses"]), list(self.world.obstacles)
         self.drained = {str(d.name): float(m) for d, m in zip(self.world.drains, drained, strict=True)}
+        met = {key.removeprefix("contact/"): v for key, v in state.items() if key.startswith("contact/")}
+        self.contact_impulses = {pair: np.array(impulse) for pair, impulse in met.items()}
         for number, body in enumerate(self.bodies):
             prefix = f"body{number}/"
             body.restore({key.removeprefix(prefix): v for key, v in state.items() if key.startswith(prefix)})

@@ -20,6 +20,7 @@ from continua.bodies.variation import Regions, Variation, Vary
 from continua.bodies.velocity import Affine, Rigid, evaluate
 from continua.contact.boundaries import FixedVelocity, Periodic
 from continua.contact.colliders import Collider
+from continua.continuum.meeting import Pair
 from continua.continuum.settings import MAIN, Contact, Continuum
 from continua.errors import SetupError
 from continua.geometry.base import Shape
@@ -288,7 +289,67 @@ class World:
         if any({contact.a, contact.b} == {other.a, other.b} for other in self.contacts):
             raise SetupError(f'there is a contact between "{contact.a}" and "{contact.b}" already')
         self.contacts.append(contact)
+        if self.started:
+            self._sides(contact)
         return contact
+
+    def contact_between(self, a: str, b: str) -> Contact | None:
+        """What was said of two things, named in any order."""
+        return next((c for c in self.contacts if {c.a, c.b} == {a, b}), None)
+
+    def pairs(self) -> list[Pair]:
+        """All pairs of continua, sorted by name, with what contacts say of them."""
+        said = {frozenset(self._sides(contact)): contact for contact in self.contacts}
+        names = sorted(self.continua)
+        found = []
+        for k, a in enumerate(names):
+            for b in names[k + 1 :]:
+                contact = said.get(frozenset((a, b)))
+                found.append(Pair(a, b) if contact is None else Pair(a, b, contact.friction, contact.slack))
+        return found
+
+    def obstacle_friction(self, continuum: str) -> dict[int, float]:
+        """Friction that contacts set between a continuum and obstacles, by number of the obstacle."""
+        friction = {}
+        for number, collider in enumerate(self.colliders):
+            for contact in self.contacts:
+                if collider.name in (contact.a, contact.b) and continuum in self._sides(contact):
+                    friction[number] = contact.friction
+        return friction
+
+    def _sides(self, contact: Contact) -> tuple[str, str]:
+        """The continua, or the collider and the continuum, that a contact is about."""
+        colliders = {collider.name for collider in self.colliders}
+        sides = [name if name in colliders else self._continuum_named(name, contact) for name in (contact.a, contact.b)]
+        if sides[0] == sides[1]:
+            free = {body.name for body in self.free_meshes}
+            if {contact.a, contact.b} <= free:
+                return contact.a, contact.b
+            raise SetupError(
+                f'"{contact.a}" and "{contact.b}" are both in the continuum "{sides[0]}", where bodies stick to each '
+                "other; put one of them into another continuum"
+            )
+        return sides[0], sides[1]
+
+    def _continuum_named(self, name: str, contact: Contact) -> str:
+        """The continuum of that name, or of the body of that name."""
+        if name in self.continua:
+            return name
+        body = next((body for body in self.bodies if body.name == name), None)
+        if body is None:
+            known = [*self.continua, *(n for n in self._names() if n)]
+            raise SetupError(
+                f'the contact between "{contact.a}" and "{contact.b}" names "{name}", but there is no such continuum, '
+                f"body or collider (there are: {', '.join(known)})"
+            )
+        continuum = self.continuum_of(body)
+        others = [other.name for other in self.bodies_of(continuum) if other is not body]
+        if others and body not in self.free_meshes:
+            raise SetupError(
+                f'the body "{name}" shares the continuum "{continuum}" with "{others[0]}", so that a contact cannot be '
+                f'about it alone; name the continuum "{continuum}", or give the body one of its own'
+            )
+        return continuum
 
     # ---- checks ----------------------------------------------------------------------------------------------
 

@@ -43,6 +43,15 @@ class BodyEnergy(Protocol):
         """The solve is done: by the last gradient, and `change` times the last product, scripts know what they gave."""
 
 
+@dataclass(frozen=True)
+class MeetingSurface:
+    """How a particle set meets other continua: bulky ones by the volume of their particles, thin ones by points."""
+
+    thin: bool = False
+    normals: Array | None = None  # (N, d) outward normals times areas [m^(d-1)], in order of creation
+    two_sided: bool = False  # a sheet, whose normals do not tell inside from outside
+
+
 @dataclass
 class Totals:
     """Sums over a body beside those of its particle sets: elastic energy [J] of what is not in them, and, where it is
@@ -128,6 +137,10 @@ class Body(ABC):
     def settles(self) -> bool:
         """Whether its particles may move implicitly; else their energy was that of the explicit positions."""
         return True
+
+    def contact_surfaces(self) -> Sequence[MeetingSurface]:
+        """Of every set, for contact with other continua."""
+        return [MeetingSurface(thin=particles.law is None) for particles in self.particle_sets()]
 
     def end(self, dt: float) -> None:
         """After the grid, where the step was good: plastic flow, scripts. Writes to the new side."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from continua.bodies.body import Body, BodyEnergy, Totals
+from continua.bodies.body import Body, BodyEnergy, MeetingSurface, Totals
 from continua.bodies.mesh_energy import MeshEnergy
 from continua.bodies.particles import Limits, ParticleSet
 from continua.bodies.scripted import Indices, Scripted
@@ -240,6 +240,24 @@ class MeshBody(Body):
 
     def energies(self, exchanges: Sequence[Exchange], dt: float) -> Sequence[BodyEnergy]:
         return [MeshEnergy(exchange, self, dt) for exchange in exchanges]
+
+    def contact_surfaces(self) -> Sequence[MeetingSurface]:
+        if not len(self.surface):
+            return [MeetingSurface(thin=True)]
+        return [MeetingSurface(True, self.vertex_normals(), self.kind == "springs")]
+
+    def vertex_normals(self) -> Array:
+        """Outward normals of the vertices times their areas, or lengths in 2D, (N, d); zero inside."""
+        corners = self._x[self.surface]
+        if self.dimension == 2:
+            along = corners[:, 1] - corners[:, 0]
+            area = np.stack([along[:, 1], -along[:, 0]], axis=1)
+        else:
+            area = 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        normals = np.zeros_like(self._x)
+        for corner in self.surface.T:
+            np.add.at(normals, corner, area / self.surface.shape[1])
+        return normals
 
     def settles(self) -> bool:
         return False

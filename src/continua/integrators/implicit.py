@@ -57,7 +57,9 @@ class ImplicitGrid(NodeStepper):
             self._solve(self.old, step, result)
 
     def meet_obstacles(self, step: StepSetting, result: StepResult) -> None:
-        """They are part of the solve."""
+        """They are part of the solve, and have the last word where another continuum was met after it."""
+        if self.met:
+            self._resolve_obstacles(step, result)
 
     def _settle(self, step: StepSetting, result: StepResult) -> None:
         """x' = x + dt v(x'), so that no particle passes into a region at rest (J15 A.6.2)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from continua import _core
 from continua.grid.blocks import SIDE, Lattice
+
+
+FRICTION = 2  # column of the table
 
 
 class Obstacle(Protocol):
@@ -49,6 +52,15 @@ class ObstacleTable:
                 owners.append(number)
         table = np.array(rows) if rows else np.zeros((0, _core.collider_columns))
         return cls(table, samples, owners, len(obstacles))
+
+    def with_friction(self, friction: Mapping[int, float]) -> ObstacleTable:
+        """With other coefficients of some obstacles, by number."""
+        if not friction:
+            return self
+        rows = self.rows.copy()
+        for row, owner in zip(rows, self.owners, strict=True):
+            row[FRICTION] = friction.get(owner, row[FRICTION])
+        return ObstacleTable(rows, self.samples, self.owners, self.count)
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -34,6 +34,11 @@ class StepResult:
     bad: BadParticle | None = None
     unconverged: str = ""  # how a solve ended that did not reach its tolerance
 
+    @classmethod
+    def of(cls, step: StepSetting) -> StepResult:
+        """Before a step."""
+        return cls(impulses=np.zeros((step.obstacles.count, 3)))
+
     def note(self, body: Body, number: int, report: dict[str, float], index: int) -> None:
         """Keep what grid to particles reported of a set; index: of the body in its field."""
         self.max_strain = max(self.max_strain, report["max_strain"])
@@ -98,7 +103,7 @@ class Stepper(ABC):
 
     def advance(self, step: StepSetting) -> StepResult:
         """A whole step of a continuum that meets no other."""
-        result = StepResult(impulses=np.zeros((step.obstacles.count, 3)))
+        result = StepResult.of(step)
         self.to_grid(step, result)
         self.meet_obstacles(step, result)
         self.to_bodies(step, result)
@@ -138,6 +143,7 @@ class NodeStepper(Stepper):
         super().__init__(field, push_out=push_out)
         self.nodes: NDArray = np.zeros((0, 0, 4))  # velocity after forces, and mass
         self.old: NDArray | None = None  # before forces; where the transfer or a solve needs it
+        self.met = False  # whether contact with another continuum has changed the nodes in this step
         self._nodes, self._old, self._change = Buffer(), Buffer(), Buffer()
 
     @property
@@ -146,6 +152,17 @@ class NodeStepper(Stepper):
 
     def _node_array(self, buffer: Buffer) -> NDArray:
         return buffer.get(self.field.grid.node_shape(), self.field.dtype)
+
+    def _resolve_obstacles(self, step: StepSetting, result: StepResult) -> None:
+        """Obstacles act on the nodes as they are."""
+        table, field = step.obstacles, self.field
+        if not len(table):
+            return
+        impulses = np.zeros((len(table), 3))
+        _core.resolve_nodes(
+            self.nodes, field.grid.keys, field.lattice, field.dimension, table.rows, table.samples, impulses
+        )
+        result.impulses += table.per_obstacle(impulses)
 
     def to_bodies(self, step: StepSetting, result: StepResult) -> None:
         with self._phase("g2p"):

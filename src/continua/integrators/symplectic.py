@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
 from continua import _core
 from continua.integrators.stepper import NodeStepper, StepResult, StepSetting
 
@@ -37,13 +35,5 @@ class SymplecticEuler(NodeStepper):
         self.nodes += self.old
 
     def meet_obstacles(self, step: StepSetting, result: StepResult) -> None:
-        table = step.obstacles
-        if not len(table):
-            return
         with self._phase("grid"):
-            impulses = np.zeros((len(table), 3))
-            field = self.field
-            _core.resolve_nodes(
-                self.nodes, field.grid.keys, field.lattice, field.dimension, table.rows, table.samples, impulses
-            )
-            result.impulses += table.per_obstacle(impulses)
+            self._resolve_obstacles(step, result)
