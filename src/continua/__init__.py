@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from continua import gallery, integrators, io, materials, pointtest, render, scene, testing, transfers
     from continua._core import set_threads, threads
     from continua.bodies import velocity as velocities
+    from continua.bodies.body import Body
     from continua.bodies.drain import Drain
     from continua.bodies.emitter import Emitter
     from continua.bodies.force import BodyForce
-    from continua.bodies.body import Body
     from continua.bodies.points import ParticleBody
+    from continua.bodies.scripted import Scripted
     from continua.bodies.solid_body import SolidBody
     from continua.bodies.spring_body import SpringBody
-    from continua.bodies.scripted import Scripted
     from continua.bodies.start import Placed, Scattered
     from continua.bodies.variation import Gradient
     from continua.contact import boundaries, colliders, motions

@@ -43,7 +43,9 @@ def _most(
 ) -> tuple[Body, ParticleSet]:
     """The particles, of all or of implicit continua, for which a number is largest, and their body."""
     world = sim.world
-    bodies = [b for b in world.grid_bodies if not implicit or world.integrator_of(world.continuum_of(b)).implicit]
+    bodies = [
+        b for b in world.grid_bodies if not implicit or world.integrator_of(world.continuum_of(b)).implicit
+    ]
     found = [(body, p) for body in bodies for p in body.particle_sets() if len(p)]
     return max(found, key=lambda pair: of(pair[1]))
 
@@ -72,8 +74,9 @@ def runaway(sim: Simulation, bound: Bound) -> InstabilityError:
     index = int(np.argmax((particles.v**2).sum(axis=1)))
     return InstabilityError(
         f"particles run away at step {sim.steps + 1}, t = {sim.time:.6g} s: particle {particles.ids[index]} of "
-        f'body "{body.name}" ({body.label}) at {_particle(particles, index)} moves at {particles.limits.speed:.4g} m/s, and dt '
-        f"would have to shrink to {bound.dt:.3g} s ({bound}); lower elastic_cfl, use a smaller dx, or check the "
+        f'body "{body.name}" ({body.label}) at {_particle(particles, index)} moves at '
+        f"{particles.limits.speed:.4g} m/s, and dt would have to shrink to {bound.dt:.3g} s ({bound}); "
+        f"lower elastic_cfl, use a smaller dx, or check the "
         f"material and the initial state"
     )
 
@@ -91,8 +94,8 @@ def _unsolved(sim: Simulation, bound: Bound) -> InstabilityError:
         f'the implicit solve of step {sim.steps + 1} from t = {sim.time:.6g} s ended as "{status}" '
         f"({MEANING.get(status, 'not converged')}), however short the step was made, down to {2 * bound.dt:.3g} s; "
         f'the stiffest body is "{body.name}" ({body.label}), where sound moves at {particles.limits.wave_speed:.4g} '
-        f"m/s and particles at up to {particles.limits.speed:.4g} m/s; raise max_iterations or tolerance of the integrator or "
-        f"set its positive to true (now {now}), use a smaller cfl, or integrator symplectic"
+        f"m/s and particles at up to {particles.limits.speed:.4g} m/s; raise max_iterations or tolerance of the "
+        f"integrator or set its positive to true (now {now}), use a smaller cfl, or integrator symplectic"
     )
 
 
@@ -100,7 +103,9 @@ def _unsolved_flow(sim: Simulation, continuum: str, scheme: Incompressible, boun
     """No step is short enough for a linear solve of incompressible flow."""
     solve = bound.name.removeprefix(SOLVER)
     name, what, patience, remedy = FLOW[solve]
-    iterations, residual = (sim.steppers[continuum].report[f"{solve}_{key}"] for key in ("iterations", "residual"))
+    iterations, residual = (
+        sim.steppers[continuum].report[f"{solve}_{key}"] for key in ("iterations", "residual")
+    )
     most = patience * scheme.max_iterations
     why = "raise max_iterations, or" if iterations >= most else "rounding allows no less:"
     scale = "the largest one" if solve == "volume" else "the fastest flow"

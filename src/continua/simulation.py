@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from continua.bodies.body import Body
 from continua.bodies.force import pushed
-from continua.continuum.meeting import MeetingResult, Pair, advance
 from continua.contact.colliders import Collider
+from continua.continuum.meeting import MeetingResult, Pair, advance
 from continua.errors import InstabilityError, SetupError
 from continua.grid.blocks import SIDE
 from continua.instability import runaway, unstable
@@ -72,7 +72,9 @@ class Simulation:
         self.dt = 0.0  # of the last step [s]
         self.bound = Bound(0.0, "none")  # what set it
         self.impulses = np.zeros((0, 3))  # total impulse each obstacle gave to the material [N s]
-        self.contact_impulses: dict[str, NDArray] = {}  # that the first continuum of each pair got so far (3,) [N s]
+        self.contact_impulses: dict[
+            str, NDArray
+        ] = {}  # that the first continuum of each pair got so far (3,) [N s]
         self.drained: dict[str, float] = {}  # mass that each drain has removed [kg]
         self._steppers: dict[str, Stepper] = {}
         self._mesh_stepper: MeshStepper | None = None

@@ -320,7 +320,10 @@ class World:
     def _sides(self, contact: Contact) -> tuple[str, str]:
         """The continua, or the collider and the continuum, that a contact is about."""
         colliders = {collider.name for collider in self.colliders}
-        sides = [name if name in colliders else self._continuum_named(name, contact) for name in (contact.a, contact.b)]
+        sides = [
+            name if name in colliders else self._continuum_named(name, contact)
+            for name in (contact.a, contact.b)
+        ]
         if sides[0] == sides[1]:
             free = {body.name for body in self.free_meshes}
             if {contact.a, contact.b} <= free:
@@ -391,8 +394,8 @@ class World:
         return name
 
     def _names(self) -> list[str | None]:
-        things = [*self.bodies, *self.colliders, *self.drains]
-        return [thing.name for thing in things]
+        bodies = [body.name for body in self.bodies]
+        return [*bodies, *(c.name for c in self.colliders), *(d.name for d in self.drains)]
 
     def _spacing(self, particles_per_cell: int | None) -> float:
         count = 2**self.dimension if particles_per_cell is None else particles_per_cell

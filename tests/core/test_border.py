@@ -192,7 +192,13 @@ def test_sorting_names_the_wrong_argument() -> None:
     sim, a = ready()
     x, count, lattice = a["particles"].x, a["particles"].count, a["lattice"]
     right = {"x": x, "count": count, "lattice": lattice, "dimension": 2, "degree": 2, "by_cell": True}
-    wrong = {"x": x[:1], "count": x.shape[1] + 1, "dimension": 4, "degree": 4, "lattice": changed(lattice, dx=0.0)}
+    wrong = {
+        "x": x[:1],
+        "count": x.shape[1] + 1,
+        "dimension": 4,
+        "degree": 4,
+        "lattice": changed(lattice, dx=0.0),
+    }
     for name, value in wrong.items():
         with pytest.raises((ValueError, TypeError), match=name):
             _core.Order().sort(**(right | {name: value}))

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 import continua as ct
 from continua import _core
-from continua.integrators import Incompressible
-from continua.integrators import ObstacleTable
+from continua.integrators import Incompressible, ObstacleTable
 from continua.materials import IncompressibleFluid
 
 DX, DENSITY = 0.1, 1000.0

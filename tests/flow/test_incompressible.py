@@ -93,7 +93,7 @@ def test_a_step_leaves_no_divergence_and_the_projection_takes_energy(
         weight = walls.open * (valid[..., None] >> np.arange(4) & 1)
         energies.append([float((weight * u**2).sum()) for u in (before, velocity)])
         fastest = np.abs(before[..., :d]).max()
-        assert self.report["divergence"] * self.lattice.dx <= tolerance * fastest
+        assert self.report["divergence"] * self.field.lattice.dx <= tolerance * fastest
         return phi
 
     monkeypatch.setattr(IncompressibleFlow, "_project", watched)

@@ -134,7 +134,10 @@ def test_a_stack_of_boxes_rests(size: float) -> None:
     assert lift[2] == pytest.approx(weight[2], rel=1e-3)
     assert lift[1] + lift[2] == pytest.approx(weight[1] + weight[2], rel=1e-3)
     assert pairs.depths.max() / size == pytest.approx(2.40e-3, rel=5e-3)
-    assert max(abs(float(body.mass @ body.x[:, 0] / body.mass.sum())) for body in sim.world.mesh_bodies) < 1e-6 * size
+    assert (
+        max(abs(float(body.mass @ body.x[:, 0] / body.mass.sum())) for body in sim.world.mesh_bodies)
+        < 1e-6 * size
+    )
     assert max(body.max_speed for body in sim.world.mesh_bodies) < 1e-5 * np.sqrt(size)
 
 

@@ -85,3 +85,64 @@ def test_wrong_forces_are_refused_and_change_nothing(value, message: str) -> Non
     with pytest.raises(SetupError, match=message):
         sim.step()
     assert np.abs(body.v - (0.2, 0.1)).max() == 0 and sim.time == 0
+
+
+# ---- on meshes ----
+
+WHERE = {
+    "free": {"integrator": "optimization", "on_grid": False},
+    "explicit": {"integrator": "symplectic", "on_grid": None},
+    "semi-implicit": {"integrator": "semi-implicit", "on_grid": None},
+    "implicit": {"integrator": "optimization", "on_grid": True},
+}
+PLACES = [(2.4, 0.2), (0.3, 1.5), (1.6, 2.7), (0.4, 0.1), (2.3, 1.4), (1.5, 0.3), (0.2, 2.9), (2.6, 2.8)]
+
+
+def far_apart(body: ct.SpringBody, t: float) -> np.ndarray:
+    """Another acceleration for every vertex: they are numbered as their springs are."""
+    return np.array([(1.0 + k, -0.5 * k) for k in range(len(body))])
+
+
+@pytest.mark.parametrize("where", WHERE)
+def test_a_force_sees_the_mesh_that_was_added_with_its_vertices_in_order(where: str) -> None:
+    """Vertices that share no nodes, on springs as good as none: each gets its own acceleration."""
+    sim = ct.Simulation(0.1, (0, 0), integrator=WHERE[where]["integrator"], dt=1e-2)
+    chain = ct.meshes.Chain(PLACES, stiffness=1e-12)
+    body = sim.add(ct.SpringBody(chain, mass=np.arange(1.0, 9.0), on_grid=WHERE[where]["on_grid"]))
+    seen = []
+
+    def push(given: ct.Body, t: float) -> np.ndarray:
+        seen.append((given, t))
+        np.testing.assert_array_equal(given.x, body.x)
+        np.testing.assert_array_equal(given.ids, np.arange(len(PLACES)))
+        return far_apart(given, t)
+
+    sim.add(ct.BodyForce(push))
+    for _ in range(3):
+        sim.step()
+    assert all(given is body for given, _ in seen)
+    assert [t for _, t in seen] == pytest.approx([0.0, 0.01, 0.02])  # once per step
+    assert (body.set is None) == (where == "free")
+    if body.set is not None:  # the grid has another order
+        assert not np.array_equal(body.set.ids, np.arange(len(PLACES)))
+    gained = 0.03 * far_apart(body, 0.0)
+    assert body.v == pytest.approx(gained, abs=1e-9)
+    assert np.abs(body.v - gained[::-1]).max() > 0.1
+
+
+@pytest.mark.parametrize("where", ["explicit", "implicit"])
+def test_every_body_is_asked_for_itself(where: str) -> None:
+    """Particles and meshes in one world, in the order in which they were added."""
+    sim = ct.Simulation(0.1, (0, 0), integrator=WHERE[where]["integrator"], dt=1e-3, force_dt=True)
+    mesh = ct.meshes.BoxMesh((1.0, 0.0), (1.4, 0.4), (3, 3))
+    bodies = [
+        sim.add(ct.SolidBody(mesh, JELLY)),
+        sim.add(ct.shapes.Box((0, 0), (0.4, 0.3)), JELLY),
+        sim.add(ct.SpringBody(ct.meshes.Chain([(3.0, 0.0), (3.5, 0.0)], stiffness=1.0), mass=1.0)),
+    ]
+    seen: list[ct.Body] = []
+    sim.add(ct.BodyForce(lambda body, t: seen.append(body) or np.tile(G, (len(body), 1))))
+    sim.step()
+    assert len(seen) == 3 and all(a is b for a, b in zip(seen, bodies, strict=True))
+    for body in bodies:
+        assert body.v == pytest.approx(np.tile(1e-3 * np.array(G), (len(body), 1)), abs=1e-9)

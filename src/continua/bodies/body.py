@@ -118,9 +118,11 @@ class Body(ABC):
 
         wrap puts positions (N, d) [m] inside the periodic axes.
         """
+        return
 
     def begin(self, t: float) -> None:
         """A step that ends at time t [s] is tried: look up scripts."""
+        return
 
     def accelerate(self, push: Array) -> None:
         """While the step reads them, all points have a velocity (N, d) [m/s] more."""
@@ -144,10 +146,12 @@ class Body(ABC):
 
     def end(self, dt: float) -> None:
         """After the grid, where the step was good: plastic flow, scripts. Writes to the new side."""
+        return
 
     def accept(self, dt: float, limits: Sequence[Limits], period: Array) -> None:
         """What was written becomes current. limits: of every set, as the step found them; period (d,) [m] of the grid,
         0 where it has none."""
+        return
 
     # ---- looking and saving ----------------------------------------------------------------------------------
 

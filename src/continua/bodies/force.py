@@ -46,7 +46,7 @@ def pushed(bodies: Sequence[Body], forces: Sequence[BodyForce], t: float, dt: fl
     if not forces:
         yield
         return
-    pushes = [dt * sum(force.at(body, t) for force in forces) for body in bodies]
+    pushes = [dt * np.sum([force.at(body, t) for force in forces], axis=0) for body in bodies]
     sets = [particles for body in bodies for particles in body.particle_sets()]
     before = [particles.v.copy() for particles in sets]
     for body, push in zip(bodies, pushes, strict=True):

@@ -1,4 +1,4 @@
-"""Particle sets: what travels with grids, as columns in two sets of arrays, so that a step reads one and writes the other."""
+"""Particle sets: what travels with grids, in two sets of arrays, so that a step reads one and writes the other."""
 
 from __future__ import annotations
 

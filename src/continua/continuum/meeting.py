@@ -34,7 +34,9 @@ class MeetingResult:
     """What a step of all continua found out; nothing is in force until the bodies accept it."""
 
     results: dict[str, StepResult]  # by continuum
-    met: dict[str, Array] = field(default_factory=dict)  # pair -> impulse (3,) [N s] that its first continuum got
+    met: dict[str, Array] = field(
+        default_factory=dict
+    )  # pair -> impulse (3,) [N s] that its first continuum got
 
     @property
     def impulses(self) -> Array:

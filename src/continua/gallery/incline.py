@@ -62,7 +62,7 @@ scene = Scene(
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     """Mean accelerations along the slopes [m/s^2] against Coulomb's law."""
     found = []
-    for body in sim.bodies:
+    for body in sim.world.particle_bodies:
         momentum = (body.mass[:, None] * body.v).sum(axis=0)
         found.append(float(momentum @ ALONG / body.mass.sum() / sim.time))
     friction = sim.colliders[0].friction

@@ -49,7 +49,7 @@ scene = Scene(
 
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     """Run-out and height of the heap over the width of the column; single grains ahead of the foot do not count."""
-    sand = sim.bodies[0]
+    sand = sim.world.particle_bodies[0]
     runout = float(np.quantile(sand.x[:, 0], 0.995)) / WIDTH - 1
     height = float(sand.x[:, 1].max()) / WIDTH
     speed = float(np.linalg.norm(sand.v, axis=1).mean())

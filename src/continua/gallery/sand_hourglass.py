@@ -96,7 +96,7 @@ scene = Scene(
 
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     """Mass per second through the neck [kg/s]: the mean of the run, and what follows in a quarter of its time."""
-    sand = sim.bodies[0]
+    sand = sim.world.particle_bodies[0]
 
     def fallen() -> float:
         return float(sand.mass[sand.x[:, 1] < 0.0].sum())

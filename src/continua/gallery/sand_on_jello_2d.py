@@ -44,10 +44,10 @@ scene = Scene(
 
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     """After the pouring, momentum changes by weight and floor alone; freed of the sand the jelly stands up again."""
-    jelly = sim.bodies[0]
+    jelly = sim.world.particle_bodies[0]
     error = momentum_error(sim, 0.1)
     loaded = float(jelly.x[:, 1].mean())
-    sim.bodies, sim.emitters = [jelly], []
+    sim.world.bodies, sim.world.emitters = [jelly], []
     heights = []
     for _ in range(30):  # it swings without damping, so take the mean of some swings
         sim.run(frames=1, fps=50.0)
@@ -57,7 +57,9 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     alone = HEIGHT / 2 + JELLO.density * float(sim.gravity[1]) * HEIGHT**2 / (
         3 * modulus
     )  # under its own weight
-    assert error < (1e-9 if sim.world.precision == "double" else 1e-3), f"momentum balance is off by {error:.1e}"
+    assert error < (1e-9 if sim.world.precision == "double" else 1e-3), (
+        f"momentum balance is off by {error:.1e}"
+    )
     assert loaded < 0.97 * alone, (
         f"the centre of the jelly is at {loaded:.4f} m, without sand at {alone:.4f} m"
     )
@@ -71,10 +73,13 @@ def momentum_error(sim: Simulation, duration: float) -> float:
     """Change of momentum during `duration` [s] minus weight and impulses of the floor, over the weight."""
 
     def momentum() -> np.ndarray:
-        return sum((b.mass.astype(float) @ b.v.astype(float) for b in sim.bodies), np.zeros(sim.dimension))
+        return sum(
+            (b.mass.astype(float) @ b.v.astype(float) for b in sim.world.particle_bodies),
+            np.zeros(sim.dimension),
+        )
 
     before, pushed = momentum(), sim.impulses.sum(axis=0)
     sim.run(frames=1, fps=1 / duration)
     floor = (sim.impulses.sum(axis=0) - pushed)[: sim.dimension]
-    weight = sum(float(b.mass.sum()) for b in sim.bodies) * sim.gravity * duration
+    weight = sum(float(b.mass.sum()) for b in sim.world.particle_bodies) * sim.gravity * duration
     return float(np.abs(momentum() - before - weight - floor).max() / np.abs(weight).max())

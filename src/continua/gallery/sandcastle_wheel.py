@@ -112,12 +112,14 @@ scene = Scene(
 
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     """The wheel moved sand along its way, kept out of it, and the impulses balance."""
-    sand, (beach, paddles) = sim.bodies[0], sim.colliders
+    sand, (beach, paddles) = sim.world.particle_bodies[0], sim.colliders
     now = sim.diagnostics()
     depths = [-float(c.signed_distance(sand.x, sim.time)[0].min()) / sim.dx for c in (beach, paddles)]
     gained = np.array([now[f"momentum_{a}"] - start[f"momentum_{a}"] for a in "xyz"])
     weight = now["mass"] * sim.gravity * sim.time
     error = float(np.abs(gained - weight - sim.impulses.sum(axis=0)).max() / np.abs(weight).max())
     assert max(depths) < 0.6, f"sand is {max(depths):.2f} cells deep in a collider"
-    assert error < (1e-9 if sim.world.precision == "double" else 1e-3), f"momentum balance is off by {error:.1e}"
+    assert error < (1e-9 if sim.world.precision == "double" else 1e-3), (
+        f"momentum balance is off by {error:.1e}"
+    )
     return {"depth_cells": max(depths), "moved": now["center_x"] - start["center_x"], "momentum_error": error}

@@ -61,7 +61,7 @@ scene = Scene(
 
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     """Snow at the wall stands still, most of the ball hangs on it, nothing is inside it, and the impulses balance."""
-    ball, wall = sim.bodies[0], sim.colliders[0]
+    ball, wall = sim.world.particle_bodies[0], sim.colliders[0]
     now = sim.diagnostics()
     speed = np.linalg.norm(ball.v, axis=1)
     distance, _ = wall.signed_distance(ball.x, sim.time)

@@ -73,7 +73,7 @@ def sag(sim: Simulation) -> float:
 
 def below(sim: Simulation) -> float:
     """How far the lowest yogurt over the cloth is below it, in cells."""
-    cloth, yogurt = sim.world.mesh_bodies[0].x, sim.bodies[0].x
+    cloth, yogurt = sim.world.mesh_bodies[0].x, sim.world.particle_bodies[0].x
     near = np.linalg.norm(cloth[None, :, ::2] - yogurt[:, None, ::2], axis=2).argmin(axis=1)
     return float((cloth[near, 1] - yogurt[:, 1]).max() / sim.dx)
 

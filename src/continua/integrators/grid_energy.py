@@ -67,9 +67,7 @@ class GridEnergy:
     def product(self, dx: Array, elastic: float = 1.0) -> Array:
         """Hessian times dx; `elastic` is the part of the stiffness that counts."""
         u = self._as_nodes(dx, self._direction)
-        return self.mass * dx + elastic * self._sum(
-            lambda part, nodes, add: part.product(u, nodes, add=add)
-        )
+        return self.mass * dx + elastic * self._sum(lambda part, nodes, add: part.product(u, nodes, add=add))
 
     def precondition(self, r: Array) -> Array:
         return self._inverse * r

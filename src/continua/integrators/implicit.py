@@ -151,7 +151,9 @@ class ImplicitGrid(NodeStepper):
         free = mass > 0
         force = -energy.gradient(target)  # of the elastic energy alone, for there is no inertia at the target
         explicit = target + np.divide(force, mass[:, None], out=np.zeros_like(force), where=free[:, None])
-        crossing = self.field.lattice.dx / dt  # speed of a cell per step, which elastic forces are measured by
+        crossing = (
+            self.field.lattice.dx / dt
+        )  # speed of a cell per step, which elastic forces are measured by
         speed = min(crossing, max(_mean_speed(v, mass) for v in (target, explicit)))
         momentum = float(np.sqrt(free.sum()) * mass[free].mean())  # of all nodes, as a norm, at 1 m/s
         options = Options(

@@ -55,6 +55,7 @@ class IncompressibleFlow(Stepper):
         "g2p",
         "push_out",
     )
+
     def __init__(self, field: Field, settings: Incompressible, *, push_out: float | None = 0.5) -> None:
         super().__init__(field, push_out=push_out)
         self.settings, self.workspace = settings, Workspace()
@@ -117,7 +118,9 @@ class IncompressibleFlow(Stepper):
             old, velocity = self._old, self._velocity
             change = None if old is None else np.subtract(velocity, old, out=old)
             full = self.fluid.density * self.field.lattice.dx**self.dimension
-            for index, (body, exchanges) in enumerate(zip(self.field.bodies, self.field.exchanges, strict=True)):
+            for index, (body, exchanges) in enumerate(
+                zip(self.field.bodies, self.field.exchanges, strict=True)
+            ):
                 for number, exchange in enumerate(exchanges):
                     report = exchange.advance_on_faces(
                         velocity,
@@ -335,7 +338,11 @@ class IncompressibleFlow(Stepper):
                 self._extrapolate(velocity, sides, neighbours)
 
 
-NO_WAVES = {"max_wave_speed": 0.0, "max_viscosity": 0.0, "max_strain": 0.0}  # implicit viscosity, no elasticity
+NO_WAVES = {
+    "max_wave_speed": 0.0,
+    "max_viscosity": 0.0,
+    "max_strain": 0.0,
+}  # implicit viscosity, no elasticity
 
 
 def _common_fluid(bodies: Sequence[Body]) -> IncompressibleFluid:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from continua import _core
 from continua.grid.blocks import SIDE, Lattice
 
-
 FRICTION = 2  # column of the table
 
 

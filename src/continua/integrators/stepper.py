@@ -29,7 +29,9 @@ class StepResult:
     """What one step of a continuum found out. Nothing of it is in force until the bodies accept it."""
 
     max_strain: float = 0.0  # largest |dt grad v|
-    limits: list[list[Limits]] = field(default_factory=list)  # of every particle set of every body of the field
+    limits: list[list[Limits]] = field(
+        default_factory=list
+    )  # of every particle set of every body of the field
     impulses: Array = field(default_factory=lambda: np.zeros((0, 3)))  # per obstacle [N s]
     bad: BadParticle | None = None
     unconverged: str = ""  # how a solve ended that did not reach its tolerance
@@ -169,7 +171,9 @@ class NodeStepper(Stepper):
             change = None
             if self.field.transfer.flip and self.old is not None:
                 change = np.subtract(self.nodes, self.old, out=self._node_array(self._change))
-            for index, (body, exchanges) in enumerate(zip(self.field.bodies, self.field.exchanges, strict=True)):
+            for index, (body, exchanges) in enumerate(
+                zip(self.field.bodies, self.field.exchanges, strict=True)
+            ):
                 for number, exchange in enumerate(exchanges):
                     result.note(body, number, exchange.advance(self.nodes, change, step.dt), index)
         self._settle(step, result)

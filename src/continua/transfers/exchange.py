@@ -110,7 +110,13 @@ class Exchange:
     # ---- particles to nodes ----------------------------------------------------------------------------------
 
     def scatter(
-        self, nodes: NDArray, *, dt: float = 0.0, momentum: bool = True, stress: bool = False, add: bool = False
+        self,
+        nodes: NDArray,
+        *,
+        dt: float = 0.0,
+        momentum: bool = True,
+        stress: bool = False,
+        add: bool = False,
     ) -> None:
         """Momentum and mass, and the impulse of stress during dt [s]: sum w (m v, m) - dt V tau grad w."""
         tiles = self._empty_tiles()
@@ -236,14 +242,10 @@ class Exchange:
         )
         return tangents
 
-    def scatter_tangent_product(
-        self, u: NDArray, tangents: NDArray, nodes: NDArray, *, add: bool
-    ) -> None:
+    def scatter_tangent_product(self, u: NDArray, tangents: NDArray, nodes: NDArray, *, add: bool) -> None:
         """Second derivative of `energy` times a node field."""
         tiles = self._empty_tiles()
-        _core.implicit_product(
-            **self._on_grid, links=self.links, direction=u, tangents=tangents, tiles=tiles
-        )
+        _core.implicit_product(**self._on_grid, links=self.links, direction=u, tangents=tangents, tiles=tiles)
         self._collect(tiles, nodes, add=add)
 
     def scatter_tangent_diagonal(

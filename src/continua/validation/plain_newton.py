@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from continua.bodies.mesh_body import MeshBody
-from continua.bodies.solid_body import SolidBody
 from continua.bodies.scripted import Scripted
+from continua.bodies.solid_body import SolidBody
 from continua.contact.motions import Keyframes
 from continua.errors import InstabilityError
 from continua.geometry.meshes import box_mesh

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from continua.bodies.solid_body import SolidBody
 from continua.bodies.shape_error import shape_error
+from continua.bodies.solid_body import SolidBody
 from continua.bodies.start import Placed, Scattered
 from continua.geometry.meshes import box_mesh
 from continua.materials import FixedCorotated

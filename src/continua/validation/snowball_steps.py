@@ -73,7 +73,7 @@ def world(scheme: str, scene: str, particles: float, cfl: float = CFL) -> Simula
 
 def height(sim: Simulation) -> float:
     """How far the snow reaches from the obstacle, or two balls along their way, in diameters; without loose grains."""
-    x = np.concatenate([body.x for body in sim.bodies])
+    x = np.concatenate([body.x for body in sim.world.particle_bodies])
     if not sim.colliders:
         return float(np.ptp(np.percentile(x[:, 0], (1, 99)))) / (2 * RADIUS)
     distance, _ = sim.colliders[0].signed_distance(x)
@@ -150,9 +150,9 @@ def _energies(sim: Simulation, run: Impact, duration: float) -> Iterator[float]:
             yield np.inf
             return
         run.seconds += time.process_time() - begin
-        run.fastest = max(run.fastest, *(body.max_speed for body in sim.bodies))
+        run.fastest = max(run.fastest, *(body.max_speed for body in sim.world.particle_bodies))
         for collider in sim.colliders:
-            depth = -collider.signed_distance(sim.bodies[0].x, sim.time)[0].min() / sim.dx
+            depth = -collider.signed_distance(sim.world.particle_bodies[0].x, sim.time)[0].min() / sim.dx
             run.deepest = max(run.deepest, float(depth))
         yield sim.diagnostics()["total"]
 

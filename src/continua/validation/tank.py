@@ -30,7 +30,7 @@ def forces(rows: int, gravity: float = GRAVITY) -> tuple[float, float, float]:
     while sim.time < 0.5:
         sim.step()
     floor, wall = sim.impulses[0, 1] / sim.time, sim.impulses[1, 0] / sim.time
-    return float(floor), float(wall), sim.bodies[0].max_speed
+    return float(floor), float(wall), sim.world.particle_bodies[0].max_speed
 
 
 def unrest(cells: int, time: float, *, heap: bool = False) -> tuple[float, float]:
@@ -54,7 +54,7 @@ def record(sim: Simulation, time: float) -> NDArray[np.float64]:
     rows = []
     while sim.time < time - 1e-9:
         sim.step(time - sim.time)
-        x, v = (np.concatenate([getattr(b, name) for b in sim.bodies]) for name in ("x", "v"))
+        x, v = (np.concatenate([getattr(b, name) for b in sim.world.particle_bodies]) for name in ("x", "v"))
         speed2 = (v**2).sum(axis=1).mean()
         cells = sim.steppers["main"].report["volume"]
         rows.append((sim.time, 2 * x[:, 1].mean(), speed2, bulk_volume(x, sim.dx), cells))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from continua.contact.boundaries import Periodic
 from continua.geometry.shapes import Box
-from continua.integrators import Incompressible
+from continua.integrators import Incompressible, IncompressibleFlow
 from continua.materials import IncompressibleFluid
 from continua.simulation import Simulation
 from continua.transfers import APIC, FLIP, PIC, RPIC, PolyPIC, Transfer
@@ -46,7 +46,8 @@ def disc(x: NDArray[np.float64]) -> NDArray[np.float64]:
 def face_velocities(sim: Simulation) -> NDArray[np.float64]:
     """Normal velocities after the last projection (blocks, cells, 2) [m/s], each on the lower face of its cell."""
     flow = sim.steppers["main"]
-    return flow.workspace.get("nodes", flow.grid.node_shape(), sim.world.dtype)[..., :2]
+    assert isinstance(flow, IncompressibleFlow)
+    return flow.workspace.get("nodes", flow.field.grid.node_shape(), sim.world.dtype)[..., :2]
 
 
 def kinetic_energies(
