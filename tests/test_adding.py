@@ -145,3 +145,22 @@ def test_the_order_of_bodies_and_colliders_changes_rounding_only(d: int, integra
         for name in first:
             scale = np.abs(first[name]).max()
             assert np.abs(other[name] - first[name]).max() <= tolerance * scale, name
+
+
+def test_bodies_are_named_and_stored_in_the_order_of_adding() -> None:
+    sim = ct.Simulation(0.1, (0.0, 0.0))
+    chain = ct.meshes.Chain([(1.0, 0.0), (1.2, 0.0)], stiffness=1.0)
+    springs = sim.add(ct.SpringBody(chain, mass=1.0))
+    block = sim.add(ct.shapes.Box((0.7, 0.2), (0.4, 0.4)), RUBBER)
+    solid = sim.add(cube(2))
+    assert sim.bodies == [springs, block, solid] and sim.world.mesh_bodies == [springs, solid]
+    assert [body.name for body in sim.bodies] == ["springs1", "body1", "solid1"]
+    sim.step()
+    state = sim.state()
+    for number, body in enumerate((springs, block, solid)):
+        for name, array in body.snapshot().items():
+            np.testing.assert_array_equal(state[f"body{number}/{name}"], array)
+    assert {name.split("/")[0] for name in state if "/" in name} == {"body0", "body1", "body2"}
+    np.testing.assert_array_equal(state["body2/x"], solid.x)
+    np.testing.assert_array_equal(state["body2/grid_x"], solid.set.x.T)
+    np.testing.assert_array_equal(state["body1/x"], block.x.T)

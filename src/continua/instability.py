@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     from continua.simulation import Simulation
 
 SOLVER = "solver: "  # begins the name of a bound on dt by a solve that ended with the status behind it
-MEANING = {"max_iter": "no iterations left", "stuck": "no way down found"}
+MEANING = {
+    "max_iter": "no iterations left",
+    "stuck": "no way down found",
+    "breakdown": "the linear solve broke down",
+    "negative-curvature": "the linear solve met negative stiffness",
+    "contact": "nodes kept changing between touching obstacles and leaving them",
+    "positions": "particles did not find the place where they arrive",
+}
 # Linear solves of incompressible flow: name, what their residual is, iterations in terms of max_iterations, and what
 # there is to set besides max_iterations.
 FLOW = {

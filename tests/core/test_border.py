@@ -210,8 +210,26 @@ def test_sorting_reports_the_first_particle_that_lies_nowhere() -> None:
     sim, given = ready()
     a = given["particles"]
     for value in (np.nan, np.inf, -1e30):
-        x = a.x.copy()
-        x[1, 5] = value
-        x[0, 9] = np.nan
-        assert sorted_again(given, x, a.count).bad == 5
+        for first in (5, 0):
+            x = a.x.copy()
+            x[1, first] = value
+            x[0, 9] = np.nan
+            assert sorted_again(given, x, a.count).bad == first
+    assert sorted_again(given, np.full_like(a.x, np.nan), a.count).bad == 0
     assert sorted_again(given, a.x, a.count).bad == -1
+
+
+def test_every_thread_sees_the_particle_that_lies_nowhere() -> None:
+    """Also where it is the first one of its share."""
+    _, given = ready()
+    n, before = 60_000, ct.threads()
+    x = np.random.default_rng(0).uniform(0, 3, size=(2, n))
+    try:
+        for threads in (1, 2, 3):
+            ct.set_threads(threads)
+            for lost in (0, 1, n // 3, n // 2, 2 * n // 3, n - 1):
+                wrong = x.copy()
+                wrong[0, lost] = np.nan
+                assert sorted_again(given, wrong, n).bad == lost
+    finally:
+        ct.set_threads(before)

@@ -48,6 +48,7 @@ class ImplicitGrid(NodeStepper):
         self.report = dict.fromkeys((*WORK, *(f"total_{name}" for name in WORK), "unconverged"), 0.0)
 
     def to_grid(self, step: StepSetting, result: StepResult) -> None:
+        self.report["unconverged"] = 0.0
         with self._phase("p2g"):
             self.old = self._node_array(self._old)
             self.field.scatter(self.old, step.dt, momentum=True, stress=False)
@@ -68,7 +69,13 @@ class ImplicitGrid(NodeStepper):
                 return
             for body, exchanges in zip(self.field.bodies, self.field.exchanges, strict=True):
                 for exchange in exchanges if body.settles() else ():
-                    exchange.settle(self.nodes, step.dt)
+                    if exchange.settle(self.nodes, step.dt)["unsolved"] and result.bad is None:
+                        self._failed("positions", result)
+
+    def _failed(self, status: str, result: StepResult) -> None:
+        """A solve ended without reaching its tolerance, so that the step does not count."""
+        self.report["unconverged"] = 1.0
+        result.unconverged = result.unconverged or status
 
     # ---- the solve -------------------------------------------------------------------------------------------
 
@@ -84,7 +91,7 @@ class ImplicitGrid(NodeStepper):
         contact = NodeContact.of(table, self._node_points(), mass > 0)
         energy = GridEnergy(self.field, mass, target, step.dt)
         if isinstance(self.settings, SemiImplicit):
-            v, reaction = self._one_newton_step(energy, contact, target)
+            v, reaction = self._one_newton_step(energy, contact, target, result)
         else:
             v, reaction = self._minimum(energy, contact, mass, target, step.dt, result)
         impulse = contact.rub(v, mass, reaction)
@@ -100,7 +107,7 @@ class ImplicitGrid(NodeStepper):
         return points
 
     def _one_newton_step(
-        self, energy: GridEnergy, contact: NodeContact, target: Array
+        self, energy: GridEnergy, contact: NodeContact, target: Array, result: StepResult
     ) -> tuple[Array, Array]:
         """(M + beta dt^2 H) v = M target + dt f, with f and H at the old positions (J15 section 2.2 step 7).
 
@@ -128,8 +135,12 @@ class ImplicitGrid(NodeStepper):
             )
             v += found.x
             iterations += found.iterations
-            if not contact.exchange(v, gradient(v)):
+            if found.status != "tol" or not contact.exchange(v, gradient(v)):
                 break
+        else:
+            self._failed("contact", result)
+        if found.status != "tol":
+            self._failed(found.status, result)
         self._count(newton_iterations=1, krylov_iterations=iterations)
         v = contact.project(v)
         reaction = gradient(v)
@@ -171,10 +182,9 @@ class ImplicitGrid(NodeStepper):
             krylov_iterations=report.krylov_iterations,
             line_search_evaluations=report.line_search_evaluations,
         )
-        self.report["unconverged"] = float(not report.converged)
         self.last_solve = report
         if not report.converged:
-            result.unconverged = report.status
+            self._failed(report.status, result)
         reaction = energy.gradient(v)
         energy.react()
         return v, reaction

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from continua.integrators import ImplicitGrid, SemiImplicit
+from continua.integrators import ImplicitGrid, SemiImplicit, StepResult
 from continua.integrators.grid_contact import NodeContact
 from continua.integrators.grid_energy import GridEnergy
 from continua.optimize.krylov import Stopping, cg
@@ -24,7 +24,7 @@ class ContactOutside(ImplicitGrid):
     after = False  # whether nodes are stopped after the solve, too
 
     def _one_newton_step(
-        self, energy: GridEnergy, contact: NodeContact, target: Array
+        self, energy: GridEnergy, contact: NodeContact, target: Array, result: StepResult
     ) -> tuple[Array, Array]:
         assert isinstance(self.settings, SemiImplicit)
         part, mass = self.settings.implicitness, energy.mass
