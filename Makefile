@@ -28,8 +28,8 @@ demo: $(VENV)/run.stamp  ## build, run the default scene and render it
 	$(BIN)/continua render out/snowball
 	@echo "look at out/snowball"
 
-test: $(VENV)/dev.stamp  ## set everything up and run all tests
-	$(BIN)/python -m pytest
+test: $(VENV)/dev.stamp  ## set everything up and run all tests, as many at a time as there are cores
+	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist worksteal
 
 lint: $(VENV)/dev.stamp  ## style and types
 	$(BIN)/ruff check .

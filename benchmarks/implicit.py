@@ -22,9 +22,9 @@ from rich.table import Table
 
 import continua as ct
 from continua import _core, materials
-from continua.bodies.points import Body
+from continua.bodies.points import ParticleBody
 from continua.geometry.shapes import Box
-from continua.integrators import SymplecticEuler
+from continua.grid.blocks import tile_shape
 from continua.simulation import Simulation
 
 DX = 0.01  # [m]
@@ -57,27 +57,27 @@ class Kernels:
     """The calls of one implicit step, with their arguments."""
 
     def __init__(self, sim: Simulation, dt: float) -> None:
-        integrator, body = sim.integrator, sim.bodies[0]
-        assert isinstance(integrator, SymplecticEuler) and isinstance(body, Body)
-        integrator.sort([body])
-        grid, order = integrator.grid, integrator._orders[0]
-        d, dtype, model = sim.dimension, body.arrays.x.dtype, body.material.model
+        field, body = sim.steppers["main"].field, sim.bodies[0]
+        assert isinstance(body, ParticleBody) and isinstance(body.material, materials.NativeMaterial)
+        field.sort([body])
+        grid, exchange, particles = field.grid, field.exchanges[0][0], body.set
+        d, dtype, model = sim.dimension, field.dtype, body.material.model
         self.velocity = np.zeros(grid.node_shape(), dtype)
         x = grid.node_positions()
         self.velocity[..., :d] = 0.5 * np.sin(20 * x[..., [1, 2, 0]])
         self.velocity[..., 3] = 1
         self.nodes = np.empty_like(self.velocity)
-        tiles = np.empty(grid.tile_shape(order), dtype)
-        tangents = np.empty((_core.tangent_rows(model, d), body.arrays.capacity), dtype)
+        tiles = np.empty(tile_shape(exchange.order, d, field.degree), dtype)
+        tangents = np.empty((_core.tangent_rows(model, d), particles.arrays.capacity), dtype)
         place = {
-            "particles": body.arrays,
-            "lattice": integrator.lattice,
-            "order": order,
+            "particles": particles.arrays,
+            "lattice": field.lattice,
+            "order": exchange.order,
             "dimension": d,
-            "degree": integrator.degree,
+            "degree": field.degree,
         }
         law = {"parameters": body.parameters, "material": model, "dt": dt}
-        read = {"reach": grid.reach[0], "velocity": self.velocity}
+        read = {"links": exchange.links, "velocity": self.velocity}
         self.calls: dict[str, Callable[[], object]] = {
             "energy": lambda: _core.implicit_energy(**place, **law, **read),
             "forces": lambda: _core.implicit_forces(**place, **law, **read, tiles=tiles),
@@ -88,16 +88,16 @@ class Kernels:
                 **place, **law, **read, positive=True, tangents=tangents
             ),
             "product": lambda: _core.implicit_product(
-                **place, reach=grid.reach[0], direction=self.velocity, tangents=tangents, tiles=tiles
+                **place, links=exchange.links, direction=self.velocity, tangents=tangents, tiles=tiles
             ),
             "sum of tiles": lambda: _core.collect_tiles(
-                tiles, grid.sources[0], d, integrator.degree, False, self.nodes
+                tiles, exchange.links, d, field.degree, False, self.nodes
             ),
             "diagonal": lambda: _core.implicit_diagonal(**place, **law, tiles=tiles),
             "positions": lambda: _core.implicit_positions(
-                **place, out=body.next_arrays, keys=grid.keys, velocity=self.velocity, dt=dt
+                **place, out=particles.next_arrays, keys=grid.keys, velocity=self.velocity, dt=dt
             ),
-            "explicit P2G": lambda: integrator._scatter("nodes", [body], dt, momentum=True, stress=True),
+            "explicit P2G": lambda: field.scatter(self.nodes, dt, momentum=True, stress=True),
         }
 
 

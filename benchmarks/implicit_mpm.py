@@ -63,7 +63,7 @@ def frame_table(particles: float, frames: int) -> Table:
         begin = time.perf_counter()
         sim.run(frames=frames, fps=FPS)
         seconds = (time.perf_counter() - begin) / frames
-        report, per_frame = sim.integrator.report, sim.steps / frames
+        report, per_frame = sim.steppers["main"].report, sim.steps / frames
         work = [report.get(f"total_{name}_iterations", 0.0) / sim.steps for name in ("newton", "krylov")]
         table.add_row(
             integrator,

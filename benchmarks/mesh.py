@@ -204,7 +204,7 @@ def frame_table() -> Table:
     scene = ct.gallery.load("cube-stretch")
     sim = scene.build()
     table = Table(
-        title=f"Cube stretched, then let go, {3 * len(sim.meshes[0]):,} unknowns, 1 thread", box=MARKDOWN
+        title=f"Cube stretched, then let go, {3 * len(sim.world.mesh_bodies[0]):,} unknowns, 1 thread", box=MARKDOWN
     )
     for column in ("part", "frames", "Newton per frame", "products per frame", "s per frame", "J15 [s]"):
         table.add_column(column, justify="left" if column == "part" else "right")

@@ -24,8 +24,8 @@ from rich.table import Table
 
 import continua as ct
 from continua import _core
-from continua.flow.pressure import PoissonSystem, Solution
-from continua.grid.blocks import SIDE, Lattice, Workspace, sort_particles
+from continua.flow.pressure import PoissonReport, PoissonSystem
+from continua.grid.blocks import SIDE, Lattice
 
 try:
     import pyamg
@@ -94,7 +94,9 @@ def scene(
     lattice = Lattice(1 / cells, np.zeros(dimension), np.full(dimension, blocks if full else 0, np.int32))
     corners = np.indices(dimension * (blocks,)).reshape(dimension, -1)
     x = np.ascontiguousarray((SIDE * corners + 0.5) / cells)
-    keys = sort_particles(x, x.shape[1], lattice, 1, Workspace(), "", by_cell=False).keys
+    order = _core.Order()
+    order.sort(x, x.shape[1], lattice, len(x), 1, False)
+    keys = order.keys
     coordinates = np.asarray(_core.node_coordinates(keys, dimension))
     cell = np.moveaxis(coordinates, -1, 0)
     x = (cell + 0.5) / cells
@@ -127,7 +129,7 @@ SCENES: dict[str, Callable[[int, int], Scene]] = {
 }
 
 
-def solve_ours(given: Scene, reduction: float = REDUCTION) -> tuple[Solution, float, float]:
+def solve_ours(given: Scene, reduction: float = REDUCTION) -> tuple[PoissonReport, float, float]:
     """Result, and milliseconds of set-up and solve."""
     start = time.perf_counter()
     system = given.system()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from continua.bodies.points import Body
+import continua as ct
+from continua.bodies.points import ParticleBody
 from continua.grid.blocks import Lattice
-from continua.integrators import StepResult, SymplecticEuler
+from continua.integrators import Field, StepResult
 from continua.materials import FixedCorotated
 from continua.transfers import Transfer, as_transfer
+from continua.transfers.exchange import Exchange
 
 DEGREES = {"linear": 1, "quadratic": 2, "cubic": 3}
 
@@ -56,6 +58,15 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.cross(np.pad(a, pad), np.pad(b, pad))
 
 
+def momentum_on_grid(sim: ct.Simulation, body: ct.Body) -> np.ndarray:
+    """Momenta and masses (nodes, 4) that the particles of a body give to the grid, as it is after them."""
+    field = sim.steppers["main"].field
+    assert field.sort([body]) is None
+    nodes = np.empty(field.grid.node_shape(), field.dtype)
+    field.scatter(nodes, 0.0, momentum=True, stress=False)
+    return nodes.reshape(-1, 4)
+
+
 class GridDriver:
     """A few particles of one body and the grid under them."""
 
@@ -77,11 +88,9 @@ class GridDriver:
         n, d = x.shape
         lattice = Lattice(dx, np.zeros(d) if origin is None else origin, np.zeros(d, np.int32))
         scheme = as_transfer(transfer)
-        self.integrator = SymplecticEuler(
-            lattice, DEGREES[kernel], scheme, mls=mls, exponential=exponential, push_out=None
-        )
-        modes = len(self.integrator.plan.high)
-        self.body = Body("probe", material or FixedCorotated(), d, dtype, modes=modes)
+        self.field = Field(lattice, DEGREES[kernel], scheme, mls=mls, exponential=exponential)
+        modes = len(self.field.rule.plan.high)
+        self.body = ParticleBody("probe", material or FixedCorotated(), d, dtype, modes=modes)
         volume = np.full(n, dx**d) if volume is None else volume
         self.body.append(x, np.zeros_like(x), np.zeros((n, d, d)), volume)
         if mass is not None:
@@ -90,22 +99,27 @@ class GridDriver:
 
     @property
     def affine(self) -> bool:
-        return self.integrator.transfer.affine
+        return self.field.transfer.affine
 
     def sort(self) -> None:
-        assert self.integrator.sort([self.body]) is None
+        assert self.field.sort([self.body]) is None
+
+    @property
+    def exchange(self) -> Exchange:
+        return self.field.exchanges[0][0]
 
     @property
     def nodes(self) -> np.ndarray:
         """Positions of all nodes (n, d)."""
-        return self.integrator.grid.node_positions().reshape(-1, self.body.dimension)
+        return self.field.grid.node_positions().reshape(-1, self.body.dimension)
 
     def scatter(
         self, dt: float = 0.0, *, momentum: bool = True, stress: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
         """Node masses (n,) and momenta (n, d), plus the stress impulse of a time dt."""
         self.body.refresh()  # tests change the stress of their materials by hand
-        array = self.integrator._scatter("nodes", [self.body], dt, momentum=momentum, stress=stress)
+        array = np.empty(self.field.grid.node_shape(), self.field.dtype)
+        self.field.scatter(array, dt, momentum=momentum, stress=stress)
         flat = array.reshape(-1, 4).astype(np.float64)
         return flat[:, 3].copy(), flat[:, : self.body.dimension].copy()
 
@@ -116,21 +130,22 @@ class GridDriver:
 
     def gather(self, velocity: np.ndarray, dt: float, old: np.ndarray | None = None) -> StepResult:
         """Take node velocities (n, d) to the particles and move them; `old`: before the grid step."""
-        shape = self.integrator.grid.node_shape()
-        mass = self.scatter()[0] if self.integrator.plan.light else 0.0
+        shape = self.field.grid.node_shape()
+        mass = self.scatter()[0] if self.field.rule.plan.light else 0.0
 
         def quads(v: np.ndarray) -> np.ndarray:
-            out = np.zeros((len(v), 4), self.body.arrays.x.dtype)
+            out = np.zeros((len(v), 4), self.field.dtype)
             out[:, : v.shape[1]], out[:, 3] = v, mass
             return out.reshape(shape)
 
         change = None
-        if self.integrator.transfer.flip:
+        if self.field.transfer.flip:
             assert old is not None
             change = quads(velocity - old)
         result = StepResult()
-        self.integrator._grid_to_body(0, self.body, quads(velocity), change, dt, result)
-        self.body.swap()
+        result.note(self.body, 0, self.exchange.advance(quads(velocity), change, dt), 0)
+        self.body.end(dt)
+        self.body.accept(dt, result.limits[0], np.zeros(self.body.dimension))
         self.sort()
         return result
 

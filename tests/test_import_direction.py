@@ -15,6 +15,7 @@ LEVELS = [
     {"materials", "transfers", "grid", "optimize", "mesh"},
     {"bodies", "contact"},
     {"flow", "integrators", "io", "summary", "timestep"},
+    {"continuum"},
     {"world", "simulation", "running", "diagnostics", "instability", "pointtest", "testing"},
     {"scene", "render", "benchmark", "validation", "comparing"},
     {"gallery"},

@@ -34,7 +34,7 @@ def test_body_x_is_a_view_and_fields_are_in_order_of_creation() -> None:
     sim = ball()
     body = sim.bodies[0]
     start = body.fields()["x"]
-    assert np.shares_memory(body.x, body.arrays.x) and body.x.shape == (len(body), 3)
+    assert np.shares_memory(body.x, body.set.arrays.x) and body.x.shape == (len(body), 3)
     for _ in range(10):
         sim.step()
     assert not np.array_equal(body.ids, np.arange(len(body)))  # sorted by block meanwhile

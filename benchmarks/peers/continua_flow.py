@@ -47,7 +47,7 @@ class Peer:
     @property
     def seconds(self) -> dict[str, float]:
         """Time [s] spent so far in each phase."""
-        return dict(self.simulation.integrator.seconds)
+        return dict(self.simulation.steppers["main"].seconds)
 
     def x(self) -> NDArray[Any]:
         """Positions (N, 3) [m] in the order the particles were given."""
@@ -61,4 +61,4 @@ class Peer:
         """Advance by n time steps."""
         for _ in range(n):
             self.simulation.step()
-            self.iterations.append(int(self.simulation.integrator.report["pressure_iterations"]))
+            self.iterations.append(int(self.simulation.steppers["main"].report["pressure_iterations"]))

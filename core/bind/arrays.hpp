@@ -14,6 +14,7 @@
 
 #include "../grid/blocks.hpp"
 #include "../transfer/particles.hpp"
+#include "order.hpp"
 
 namespace nb = nanobind;
 
@@ -88,15 +89,20 @@ inline Particles<T> particles_of(nb::handle object, const std::string& name) {
     const int64_t states = length(object.attr("state"), name + ".state", 0);
     p.x = checked<T>(object.attr("x"), name + ".x", {d, capacity});
     p.v = checked<T>(object.attr("v"), name + ".v", {d, capacity});
+    // Columns that nobody asked for have no rows; kernels that need them say so.
+    auto rows = [&](const char* column, int64_t n) -> T* {
+        const nb::object array = object.attr(column);
+        const std::string label = name + "." + column;
+        return length(array, label) > 0 ? checked<T>(array, label, {n, capacity}) : nullptr;
+    };
     p.C = checked<T>(object.attr("C"), name + ".C", {d * d, capacity});
-    p.F = checked<T>(object.attr("F"), name + ".F", {d * d, capacity});
+    p.F = rows("F", d * d);
     p.mass = checked<T>(object.attr("mass"), name + ".mass", {capacity});
-    p.volume = checked<T>(object.attr("volume"), name + ".volume", {capacity});
+    p.volume = length(object.attr("volume"), name + ".volume") > 0 ? checked<T>(object.attr("volume"), name + ".volume", {capacity}) : nullptr;
     p.state = checked<T>(object.attr("state"), name + ".state", {states, capacity});
     p.ids = checked<int32_t>(object.attr("ids"), name + ".ids", {capacity});
     constexpr int64_t kSym = BatchFunctions<T, d>::kSym;
-    const bool kept = length(object.attr("tau"), name + ".tau", 0) > 0;
-    p.tau = kept ? checked<T>(object.attr("tau"), name + ".tau", {kSym, capacity}) : nullptr;
+    p.tau = rows("tau", kSym);
     p.mode_count = int(length(object.attr("modes"), name + ".modes", 1));
     p.modes = p.mode_count ? checked<T>(object.attr("modes"), name + ".modes", {capacity, p.mode_count, 4}) : nullptr;
     p.stride = capacity;
@@ -105,6 +111,12 @@ inline Particles<T> particles_of(nb::handle object, const std::string& name) {
     if (p.count < 0 || p.count > capacity) throw std::invalid_argument(name + ".count: exceeds the capacity");
     if (states > kMaxStates) throw std::invalid_argument(name + ".state: too many rows");
     return p;
+}
+
+// Kernels that ask for the stress of particles need their volume and F.
+template <class T>
+inline void need_deformation(const Particles<T>& p, const std::string& name) {
+    if (!p.F || !p.volume) throw std::invalid_argument(name + ".F, volume: needed for stress");
 }
 
 // parameters.values (n,): uniform values; parameters.rows (n,): row of `state` holding per-particle values, or -1.
@@ -122,22 +134,6 @@ inline Parameters<T> parameters_of(nb::handle object, const Particles<T>& partic
         p.step[i] = rows[i] < 0 ? 0 : 1;
     }
     return p;
-}
-
-inline Blocks blocks_of(nb::handle object, int64_t particles) {
-    Blocks b;
-    b.count = length(object.attr("keys"), "order.keys");
-    b.keys = checked<uint64_t>(object.attr("keys"), "order.keys", {b.count});
-    b.offsets = checked<int64_t>(object.attr("offsets"), "order.offsets", {b.count + 1});
-    b.order = checked<int32_t>(object.attr("order"), "order.order", {-1});
-    if (length(object.attr("order"), "order.order") < particles || b.offsets[b.count] != particles)
-        throw std::invalid_argument("order: does not belong to these particles");
-    for (int64_t s = 0; s < b.count; ++s)
-        if (b.offsets[s] < 0 || b.offsets[s] > b.offsets[s + 1]) throw std::invalid_argument("order.offsets: must not decrease");
-    int32_t low = 0, high = 0;
-    for (int64_t k = 0; k < particles; ++k) low = std::min(low, b.order[k]), high = std::max(high, b.order[k]);
-    if (particles > 0 && (low < 0 || high >= particles)) throw std::invalid_argument("order.order: no such particle");
-    return b;
 }
 
 // Batch functions of the named model, or nothing for an empty name (stress given from outside).

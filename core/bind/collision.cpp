@@ -106,7 +106,7 @@ class Pairs : ByDimension<CollisionPairs> {
             const size_t count = kernel.all().size();
             for (const auto& pair : kernel.all()) {
                 weights.insert(weights.end(), pair.w, pair.w + d + 1);
-                ways.insert(ways.end(), pair.r.a, pair.r.a + d);
+                ways.insert(ways.end(), pair.r.begin(), pair.r.end());
             }
             return nb::make_tuple(owned_array(std::move(weights), {count, d + 1}),
                                   owned_array(std::move(ways), {count, d}));

@@ -18,7 +18,7 @@ void nodes_contact(nb::object nodes_, nb::object keys_, nb::object lattice_, int
     });
 }
 
-int64_t particles_contact(nb::object particles_, nb::object order_, nb::object lattice_, int dimension, double depth,
+int64_t particles_contact(nb::object particles_, const Order& order_, nb::object lattice_, int dimension, double depth,
                           double travel, nb::object table, std::vector<nb::object> samples, nb::object impulses_) {
     return dispatch(particles_.attr("x"), "particles.x", dimension, [&]<class T, int d>() {
         const Particles<T> particles = particles_of<T, d>(particles_, "particles");
@@ -39,7 +39,7 @@ void collider_surface(nb::object table, std::vector<nb::object> samples, nb::obj
     const std::vector<Collider> colliders = colliders_of(table, samples);
     if (colliders.size() != 1) throw std::invalid_argument("table: exactly one collider expected");
     for (int64_t i = 0; i < n; ++i) {
-        const Surface s = colliders[0].evaluate({points[3 * i], points[3 * i + 1], points[3 * i + 2]});
+        const SurfaceDistance s = colliders[0].evaluate({points[3 * i], points[3 * i + 1], points[3 * i + 2]});
         phi[i] = s.phi;
         for (int a = 0; a < 3; ++a) normal[3 * i + a] = s.normal[a];
     }

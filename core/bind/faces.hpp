@@ -7,12 +7,12 @@
 namespace continua {
 
 template <class T>
-void scatter_faces_arrays(nb::handle particles, nb::handle lattice, nb::handle order, nb::handle plan, int dimension,
+void scatter_faces_arrays(nb::handle particles, nb::handle lattice, const Order& order, nb::handle plan, int dimension,
                           int degree, nb::handle momentum, nb::handle mass);
 
 template <class T>
-nb::dict gather_faces_arrays(nb::handle particles, nb::handle out, nb::handle lattice, nb::handle order, nb::handle plan,
-                             nb::handle reach, nb::handle velocity, nb::handle change, nb::handle shift, int dimension,
+nb::dict gather_faces_arrays(nb::handle particles, nb::handle out, nb::handle lattice, const Order& order, nb::handle plan,
+                             const Links& links, nb::handle velocity, nb::handle change, nb::handle shift, int dimension,
                              int degree, double dt, double crowded, uint64_t seed);
 
 // f<set>(): without stress, faces need the affine modes or all of them.

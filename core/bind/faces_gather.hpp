@@ -5,8 +5,8 @@
 namespace continua {
 
 template <class T>
-nb::dict gather_faces_arrays(nb::handle particles_, nb::handle out_, nb::handle lattice_, nb::handle order_,
-                             nb::handle plan_, nb::handle reach_, nb::handle velocity_, nb::handle change_,
+nb::dict gather_faces_arrays(nb::handle particles_, nb::handle out_, nb::handle lattice_, const Order& order_,
+                             nb::handle plan_, const Links& links_, nb::handle velocity_, nb::handle change_,
                              nb::handle shift_, int dimension, int degree, double dt, double crowded, uint64_t seed) {
     GatherReport report;
     dispatch(velocity_, "velocity", dimension, [&]<class S, int d>() {
@@ -21,14 +21,13 @@ nb::dict gather_faces_arrays(nb::handle particles_, nb::handle out_, nb::handle 
                 return array.is_none() ? nullptr : checked<T>(array, name, {node_blocks, kBlockNodes<d>, 4});
             };
             const NodeFields<T> fields{nodes(velocity_, "velocity"), nodes(change_, "change"), nodes(shift_, "shift")};
-            const int32_t* reach = checked_reach<d>(reach_, blocks.count, node_blocks);
+            const int32_t* reach = reach_of<d>(links_, blocks.count, node_blocks);
             const TransferPlan plan = plan_of(plan_, d, degree);
             check_modes<T, d>(in, plan, "particles");
             check_modes<T, d>(out, plan, "out");
-            GatherOptions<T> options{T(dt), plan.affine, T(plan.flip), T(plan.keep), T(plan.shear_damping), {}, plan.moving_map,
-                                     plan.high, T(0), false, false, false, {}, {}, T(crowded), seed};
-            std::copy(plan.linear, plan.linear + 3, options.linear);
-            set_wrap(lattice, options);
+            GatherOptions<T> options = gather_options(plan, lattice, dt);
+            options.crowded = T(crowded);
+            options.seed = seed;
             with_degree(degree, [&]<int g>() {
                 nb::gil_scoped_release release;
                 const BatchFunctions<T, d>* no_material = nullptr;

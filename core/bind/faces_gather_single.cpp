@@ -1,6 +1,6 @@
 #include "faces_gather.hpp"
 
 namespace continua {
-template nb::dict gather_faces_arrays<float>(nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle,
+template nb::dict gather_faces_arrays<float>(nb::handle, nb::handle, nb::handle, const Order&, nb::handle, const Links&, nb::handle,
                                              nb::handle, nb::handle, int, int, double, double, uint64_t);
 }  // namespace continua

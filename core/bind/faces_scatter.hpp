@@ -5,7 +5,7 @@
 namespace continua {
 
 template <class T>
-void scatter_faces_arrays(nb::handle particles_, nb::handle lattice_, nb::handle order_, nb::handle plan_, int dimension,
+void scatter_faces_arrays(nb::handle particles_, nb::handle lattice_, const Order& order_, nb::handle plan_, int dimension,
                           int degree, nb::handle momentum_, nb::handle mass_) {
     dispatch(momentum_, "momentum", dimension, [&]<class S, int d>() {
         if constexpr (std::is_same_v<S, T>) {
@@ -14,7 +14,8 @@ void scatter_faces_arrays(nb::handle particles_, nb::handle lattice_, nb::handle
             const Lattice<T, d> lattice = lattice_of<T, d>(lattice_);
             const TransferPlan plan = plan_of(plan_, d, degree);
             check_modes<T, d>(particles, plan, "particles");
-            const ScatterOptions<T> options{T(0), true, false, false, plan.affine, plan.high};
+            const ScatterOptions<T> options{
+                .dt = T(0), .momentum = true, .stress = false, .gradient = false, .affine = plan.affine, .high = plan.high};
             with_degree(degree, [&]<int g>() {
                 constexpr int nodes = kTileNodes<d, FaceStencils<T, d, g>::kTileDegree>;
                 T* momentum = checked<T>(momentum_, "momentum", {blocks.count, nodes, 4});

@@ -7,7 +7,7 @@ namespace continua {
 
 template <class T>
 nb::dict gather_arrays(nb::handle particles_, nb::handle out_, nb::handle parameters_, const std::string& material_,
-                       nb::handle lattice_, nb::handle order_, nb::handle plan_, nb::handle reach_,
+                       nb::handle lattice_, const Order& order_, nb::handle plan_, const Links& links_,
                        nb::handle velocity_, nb::handle change_, int dimension, int degree, bool mls, double dt,
                        bool exponential) {
     GatherReport report;
@@ -28,14 +28,18 @@ nb::dict gather_arrays(nb::handle particles_, nb::handle out_, nb::handle parame
             const T* velocity = checked<T>(velocity_, "velocity", {node_blocks, kBlockNodes<d>, 4});
             const T* change =
                 change_.is_none() ? nullptr : checked<T>(change_, "change", {node_blocks, kBlockNodes<d>, 4});
-            const int32_t* reach = checked_reach<d>(reach_, blocks.count, node_blocks);
+            const int32_t* reach = reach_of<d>(links_, blocks.count, node_blocks);
             const TransferPlan plan = plan_of(plan_, d, degree);
             check_modes<T, d>(in, plan, "particles");
             check_modes<T, d>(out, plan, "out");
-            GatherOptions<T> options{T(dt), plan.affine, T(plan.flip), T(plan.keep), T(plan.shear_damping), {}, plan.moving_map,
-                                     plan.high, T(plan.light), !mls, exponential, true, {}, {}, T(0), 0};
-            std::copy(plan.linear, plan.linear + 3, options.linear);
-            set_wrap(lattice, options);
+            if (native) need_deformation(in, "particles");
+            if (!in.F != !out.F || !in.volume != !out.volume)
+                throw std::invalid_argument("out: must have the same columns as the particles");
+            GatherOptions<T> options = gather_options(plan, lattice, dt);
+            options.light = T(plan.light);
+            options.gradient = !mls;
+            options.exponential = exponential;
+            options.deform = in.F != nullptr;
             with_degree(degree, [&]<int g>() {
                 nb::gil_scoped_release release;
                 const BatchFunctions<T, d>* m = native ? &material : nullptr;

@@ -4,27 +4,49 @@
 namespace continua {
 namespace {
 
-// Sort particles by block: fills `order` and returns (keys, offsets, first bad particle or -1).
-nb::tuple sort_particles(nb::object x, int64_t count, nb::object lattice_, int dimension, int degree, bool by_cell,
-                         nb::object order, nb::object slots) {
+// The buffers are kept from sort to sort.
+void sort_particles(Order& order, nb::object x, int64_t count, nb::object lattice_, int dimension, int degree, bool by_cell) {
     if (degree < 1 || degree > 3) throw std::invalid_argument("degree: must be 1, 2 or 3");
-    BlockOrder result;
     dispatch(x, "x", dimension, [&]<class T, int d>() {
         const int64_t capacity = length(x, "x", 1);
         if (count < 0 || count > capacity) throw std::invalid_argument("count: exceeds the capacity of x");
         if (count > std::numeric_limits<int32_t>::max()) throw std::invalid_argument("count: too many particles");
         const T* px = checked<T>(x, "x", {d, capacity});
         const auto lattice = lattice_of<T, d>(lattice_);
-        int32_t *o = checked<int32_t>(order, "order", {-1}), *s = checked<int32_t>(slots, "slots", {-1});
-        if (length(order, "order") < count || length(slots, "slots") < count)
-            throw std::invalid_argument("order, slots: shorter than count");
         nb::gil_scoped_release release;
-        result = sort_by_block<T, d>(px, capacity, count, lattice, degree, by_cell, o, s);
+        order.order.resize(count);
+        order.slots.resize(count);
+        BlockOrder sorted = sort_by_block<T, d>(px, capacity, count, lattice, degree, by_cell, order.order.data(), order.slots.data());
+        order.keys = std::move(sorted.keys);
+        order.offsets = std::move(sorted.offsets);
+        if (order.offsets.empty()) order.offsets.assign(order.keys.size() + 1, 0);
+        order.bad = sorted.first_bad;
+        order.count = count;
     });
-    const int64_t bad = result.first_bad;
-    const size_t blocks = result.keys.size();
-    if (result.offsets.empty()) result.offsets.assign(blocks + 1, 0);
-    return nb::make_tuple(owned_array(std::move(result.keys), {blocks}), owned_array(std::move(result.offsets), {blocks + 1}), bad);
+}
+
+// An order made elsewhere, checked.
+Order given_order(nb::object keys_, nb::object offsets_, nb::object order_) {
+    Order made;
+    const int64_t blocks = length(keys_, "keys"), count = length(order_, "order");
+    const uint64_t* keys = checked<uint64_t>(keys_, "keys", {blocks});
+    const int64_t* offsets = checked<int64_t>(offsets_, "offsets", {blocks + 1});
+    const int32_t* order = checked<int32_t>(order_, "order", {count});
+    if (offsets[0] != 0 || offsets[blocks] != count) throw std::invalid_argument("offsets: do not belong to this order");
+    for (int64_t s = 0; s < blocks; ++s)
+        if (offsets[s] > offsets[s + 1]) throw std::invalid_argument("offsets: must not decrease");
+    for (int64_t k = 0; k < count; ++k)
+        if (order[k] < 0 || order[k] >= count) throw std::invalid_argument("order: no such particle");
+    made.keys.assign(keys, keys + blocks);
+    made.offsets.assign(offsets, offsets + blocks + 1);
+    made.order.assign(order, order + count);
+    made.count = count;
+    return made;
+}
+
+template <class T>
+nb::object copied(const std::vector<T>& data, std::vector<size_t> shape) {
+    return owned_array(std::vector<T>(data), std::move(shape));
 }
 
 nb::object grid_blocks(std::vector<nb::object> particle_keys, nb::object lattice_, int dimension, bool rim) {
@@ -42,19 +64,18 @@ nb::object grid_blocks(std::vector<nb::object> particle_keys, nb::object lattice
     return owned_array(std::move(reached), {n});
 }
 
-// Returns (reach, sources), see link_blocks.
-nb::tuple link(nb::object particle_keys, nb::object node_keys, nb::object lattice_, int dimension) {
-    const int64_t np = length(particle_keys, "particle_keys"), nn = length(node_keys, "node_keys");
-    const uint64_t* p = checked<uint64_t>(particle_keys, "particle_keys", {np});
+Links link(const Order& order, nb::object node_keys, nb::object lattice_, int dimension) {
+    if (dimension != 2 && dimension != 3) throw std::invalid_argument("dimension: must be 2 or 3");
+    const int64_t np = order.blocks(), nn = length(node_keys, "node_keys");
     const uint64_t* n = checked<uint64_t>(node_keys, "node_keys", {nn});
     const size_t corners = dimension == 2 ? 4 : 8;
-    std::vector<int32_t> reach(np * corners), sources(nn * corners);
+    Links links{std::vector<int32_t>(np * corners), std::vector<int32_t>(nn * corners), np, nn, dimension};
     if (dimension == 2)
-        link_blocks<double, 2>(p, np, n, nn, lattice_of<double, 2>(lattice_), reach.data(), sources.data());
+        link_blocks<double, 2>(order.keys.data(), np, n, nn, lattice_of<double, 2>(lattice_), links.reach.data(), links.sources.data());
     else
-        link_blocks<double, 3>(p, np, n, nn, lattice_of<double, 3>(lattice_), reach.data(), sources.data());
-    return nb::make_tuple(owned_array(std::move(reach), {size_t(np), corners}),
-                          owned_array(std::move(sources), {size_t(nn), corners}));
+        link_blocks<double, 3>(order.keys.data(), np, n, nn, lattice_of<double, 3>(lattice_), links.reach.data(), links.sources.data());
+    links.complete = std::find(links.reach.begin(), links.reach.end(), -1) == links.reach.end();
+    return links;
 }
 
 // Integer node coordinates (blocks, nodes, d) of blocks.
@@ -99,14 +120,14 @@ T* nodes_of(nb::handle object, int64_t blocks, const char* name = "nodes") {
 }
 
 // overlap: nodes that tiles reach beyond their block, the degree of the splines or one more on faces.
-void collect(nb::object tiles, nb::object sources, int dimension, int overlap, bool accumulate, nb::object nodes) {
+void collect(nb::object tiles, const Links& links, int dimension, int overlap, bool accumulate, nb::object nodes) {
     dispatch(nodes, "nodes", dimension, [&]<class T, int d>() {
         auto add = [&]<int g>() {
             const int64_t blocks = length(nodes, "nodes"), count = length(tiles, "tiles");
             const T* t = checked<T>(tiles, "tiles", {count, kTileNodes<d, g>, 4});
-            const int32_t* s = checked<int32_t>(sources, "sources", {blocks, kCorners<d>});
-            for (int64_t i = 0; i < blocks * kCorners<d>; ++i)
-                if (s[i] >= count) throw std::invalid_argument("sources: refers to a tile that does not exist");
+            if (links.dimension != d || links.node_blocks != blocks || links.particle_blocks != count)
+                throw std::invalid_argument("links: do not belong to these tiles and nodes");
+            const int32_t* s = links.sources.data();
             T* n = nodes_of<T, d>(nodes, blocks);
             nb::gil_scoped_release release;
             collect_tiles<T, d, g>(t, s, blocks, accumulate, n);
@@ -131,13 +152,25 @@ void to_velocity(nb::object nodes, int dimension, std::vector<double> increment)
 }  // namespace
 
 void bind_grid(nb::module_& m) {
-    m.def("sort_particles", &sort_particles, nb::arg("x"), nb::arg("count"), nb::arg("lattice"), nb::arg("dimension"),
-          nb::arg("degree"), nb::arg("by_cell"), nb::arg("order"), nb::arg("slots"));
+    nb::class_<Order>(m, "Order", "Particles sorted by block, see continua.grid.blocks.")
+        .def(nb::init<>())
+        .def_static("of", &given_order, nb::arg("keys"), nb::arg("offsets"), nb::arg("order"))
+        .def("sort", &sort_particles, nb::arg("x"), nb::arg("count"), nb::arg("lattice"), nb::arg("dimension"),
+             nb::arg("degree"), nb::arg("by_cell"))
+        .def_ro("count", &Order::count)
+        .def_ro("bad", &Order::bad)
+        .def_prop_ro("blocks", &Order::blocks)
+        .def_prop_ro("keys", [](const Order& o) { return copied(o.keys, {o.keys.size()}); })
+        .def_prop_ro("offsets", [](const Order& o) { return copied(o.offsets, {o.offsets.size()}); })
+        .def_prop_ro("order", [](const Order& o) { return copied(o.order, {o.order.size()}); });
+    nb::class_<Links>(m, "Links", "Tiles of sorted particles on the blocks of a grid, see continua.grid.blocks.")
+        .def_prop_ro("reach", [](const Links& l) { return copied(l.reach, {size_t(l.particle_blocks), size_t(1) << l.dimension}); })
+        .def_prop_ro("sources", [](const Links& l) { return copied(l.sources, {size_t(l.node_blocks), size_t(1) << l.dimension}); });
     m.def("grid_blocks", &grid_blocks, nb::arg("particle_keys"), nb::arg("lattice"), nb::arg("dimension"), nb::arg("rim"));
-    m.def("link_blocks", &link, nb::arg("particle_keys"), nb::arg("node_keys"), nb::arg("lattice"), nb::arg("dimension"));
+    m.def("link_blocks", &link, nb::arg("order"), nb::arg("node_keys"), nb::arg("lattice"), nb::arg("dimension"));
     m.def("neighbour_blocks", &neighbour_blocks, nb::arg("keys"), nb::arg("lattice"), nb::arg("dimension"));
     m.def("node_coordinates", &node_coordinates, nb::arg("keys"), nb::arg("dimension"));
-    m.def("collect_tiles", &collect, nb::arg("tiles"), nb::arg("sources"), nb::arg("dimension"), nb::arg("overlap"),
+    m.def("collect_tiles", &collect, nb::arg("tiles"), nb::arg("links"), nb::arg("dimension"), nb::arg("overlap"),
           nb::arg("accumulate"), nb::arg("nodes"));
     m.def("momentum_to_velocity", &to_velocity, nb::arg("nodes"), nb::arg("dimension"), nb::arg("increment"));
     m.def("tile_nodes", [](int dimension, int degree) {

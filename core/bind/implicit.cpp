@@ -14,18 +14,19 @@ using Work = detail::ImplicitWork<T, d>;
 
 // Particles of one body on the grid, as Python describes them.
 struct Setting {
-    nb::handle particles, lattice, order;
+    nb::handle particles, lattice;
+    const Order& order;
     int dimension, degree;
 };
 
-// f<degree>(sorted particles), everything checked; reach is only needed to read nodes.
+// f<degree>(sorted particles), everything checked; links are only needed to read nodes.
 template <class T, int d, class Function>
-void with_particles(const Setting& set, nb::handle reach, int64_t node_blocks, Function&& f) {
+void with_particles(const Setting& set, const Links* links, int64_t node_blocks, Function&& f) {
     const Particles<T> particles = particles_of<T, d>(set.particles, "particles");
     const Lattice<T, d> lattice = lattice_of<T, d>(set.lattice);
     const Blocks blocks = blocks_of(set.order, particles.count);
-    const int32_t* links = reach.is_valid() ? checked_reach<d>(reach, blocks.count, node_blocks) : nullptr;
-    const On<T, d> on{particles, lattice, blocks, links};
+    const int32_t* reach = links ? reach_of<d>(*links, blocks.count, node_blocks) : nullptr;
+    const On<T, d> on{particles, lattice, blocks, reach};
     with_degree(set.degree, [&]<int degree>() { f.template operator()<degree>(on); });
 }
 
@@ -46,14 +47,15 @@ double checked_step(double dt) {
 
 // f<degree>(sorted particles, shared work, velocity): the kernels that ask the material.
 template <class Function>
-void with_material(const Setting& set, nb::handle parameters_, const std::string& name, nb::handle reach,
+void with_material(const Setting& set, nb::handle parameters_, const std::string& name, const Links* links,
                    nb::handle velocity_, double dt, Function&& f) {
     checked_step(dt);
     dispatch(set.particles.attr("x"), "particles.x", set.dimension, [&]<class T, int d>() {
         const bool reads = velocity_.is_valid();
         const T* velocity = reads ? checked_nodes<T, d>(velocity_, "velocity") : nullptr;
         const int64_t node_blocks = reads ? length(velocity_, "velocity") : 0;
-        with_particles<T, d>(set, reach, node_blocks, [&]<int degree>(const On<T, d>& on) {
+        with_particles<T, d>(set, links, node_blocks, [&]<int degree>(const On<T, d>& on) {
+            need_deformation(on.particles, "particles");
             const Parameters<T> parameters = parameters_of<T>(parameters_, on.particles);
             BatchFunctions<T, d> material;
             if (!batch_functions<T, d>(name, on.particles, parameters, material))
@@ -65,9 +67,9 @@ void with_material(const Setting& set, nb::handle parameters_, const std::string
 }
 
 double energy(nb::object particles, nb::object parameters, const std::string& material, nb::object lattice,
-              nb::object order, nb::object reach, nb::object velocity, int dimension, int degree_, double dt) {
+              const Order& order, const Links& links, nb::object velocity, int dimension, int degree_, double dt) {
     double total = 0;
-    with_material({particles, lattice, order, dimension, degree_}, parameters, material, reach, velocity, dt,
+    with_material({particles, lattice, order, dimension, degree_}, parameters, material, &links, velocity, dt,
                   [&]<int degree>(const auto& on, const auto& work, const auto* v) {
                       nb::gil_scoped_release release;
                       total = implicit_energy<degree>(on, work, v);
@@ -76,9 +78,9 @@ double energy(nb::object particles, nb::object parameters, const std::string& ma
 }
 
 void forces(nb::object particles, nb::object parameters, const std::string& material, nb::object lattice,
-            nb::object order, nb::object reach, nb::object velocity, int dimension, int degree_, double dt,
+            const Order& order, const Links& links, nb::object velocity, int dimension, int degree_, double dt,
             nb::object tiles_) {
-    with_material({particles, lattice, order, dimension, degree_}, parameters, material, reach, velocity, dt,
+    with_material({particles, lattice, order, dimension, degree_}, parameters, material, &links, velocity, dt,
                   [&]<int degree, class T, int d>(const On<T, d>& on, const Work<T, d>& work, const T* v) {
                       T* tiles = checked_tiles<T, d, degree>(tiles_, on.blocks);
                       nb::gil_scoped_release release;
@@ -87,8 +89,8 @@ void forces(nb::object particles, nb::object parameters, const std::string& mate
 }
 
 void diagonal(nb::object particles, nb::object parameters, const std::string& material, nb::object lattice,
-              nb::object order, int dimension, int degree_, double dt, nb::object tiles_) {
-    with_material({particles, lattice, order, dimension, degree_}, parameters, material, nb::handle(), nb::handle(), dt,
+              const Order& order, int dimension, int degree_, double dt, nb::object tiles_) {
+    with_material({particles, lattice, order, dimension, degree_}, parameters, material, nullptr, nb::handle(), dt,
                   [&]<int degree, class T, int d>(const On<T, d>& on, const Work<T, d>& work, const T*) {
                       T* tiles = checked_tiles<T, d, degree>(tiles_, on.blocks);
                       nb::gil_scoped_release release;
@@ -103,9 +105,9 @@ Tangents<T> checked_tangents(nb::handle object, const Particles<T>& particles, i
 }
 
 void prepare(nb::object particles, nb::object parameters, const std::string& material, nb::object lattice,
-             nb::object order, nb::object reach, nb::object velocity, int dimension, int degree_, double dt,
+             const Order& order, const Links& links, nb::object velocity, int dimension, int degree_, double dt,
              bool positive, nb::object tangents_) {
-    with_material({particles, lattice, order, dimension, degree_}, parameters, material, reach, velocity, dt,
+    with_material({particles, lattice, order, dimension, degree_}, parameters, material, &links, velocity, dt,
                   [&]<int degree, class T, int d>(const On<T, d>& on, const Work<T, d>& work, const T* v) {
                       const int rows = tangent_rows(work.material);
                       const auto tangents = checked_tangents<T, d>(tangents_, on.particles, rows);
@@ -114,11 +116,11 @@ void prepare(nb::object particles, nb::object parameters, const std::string& mat
                   });
 }
 
-void product(nb::object particles, nb::object lattice, nb::object order, nb::object reach, nb::object direction_,
+void product(nb::object particles, nb::object lattice, const Order& order, const Links& links, nb::object direction_,
              int dimension, int degree_, nb::object tangents_, nb::object tiles_) {
     dispatch(particles.attr("x"), "particles.x", dimension, [&]<class T, int d>() {
         const T* direction = checked_nodes<T, d>(direction_, "direction");
-        with_particles<T, d>({particles, lattice, order, dimension, degree_}, reach, length(direction_, "direction"),
+        with_particles<T, d>({particles, lattice, order, dimension, degree_}, &links, length(direction_, "direction"),
                              [&]<int degree>(const On<T, d>& on) {
             const int rows = kTangent<d> + (length(tangents_, "tangents") > kTangent<d> ? 1 : 0);
             const auto tangents = checked_tangents<T, d>(tangents_, on.particles, rows);
@@ -129,7 +131,7 @@ void product(nb::object particles, nb::object lattice, nb::object order, nb::obj
     });
 }
 
-nb::dict positions(nb::object particles, nb::object out_, nb::object lattice, nb::object keys_, nb::object order,
+nb::dict positions(nb::object particles, nb::object out_, nb::object lattice, nb::object keys_, const Order& order,
                    nb::object velocity_, int dimension, int degree_, double dt) {
     checked_step(dt);
     if (degree_ == 1) throw std::invalid_argument("degree: implicit positions need smooth splines, degree 2 or 3");
@@ -141,7 +143,7 @@ nb::dict positions(nb::object particles, nb::object out_, nb::object lattice, nb
         if (!std::is_sorted(grid.keys, grid.keys + blocks)) throw std::invalid_argument("keys: must be sorted");
         const T* velocity = checked<T>(velocity_, "velocity", {blocks, kBlockNodes<d>, 4});
         const Particles<T> out = particles_of<T, d>(out_, "out");
-        with_particles<T, d>({particles, lattice, order, dimension, degree_}, nb::handle(), blocks,
+        with_particles<T, d>({particles, lattice, order, dimension, degree_}, nullptr, blocks,
                              [&]<int degree>(const On<T, d>& on) {
             count = on.particles.count;
             if (out.stride < count) throw std::invalid_argument("out.x: too short for these particles");
@@ -174,17 +176,17 @@ int rows_of(const std::string& material, int dimension) {
 void bind_implicit(nb::module_& m) {
     using nb::arg;
     const arg particles("particles"), parameters("parameters"), material("material"), lattice("lattice"),
-        order("order"), reach("reach"), velocity("velocity"), dimension("dimension"), degree("degree"), dt("dt"),
+        order("order"), links("links"), velocity("velocity"), dimension("dimension"), degree("degree"), dt("dt"),
         tangents("tangents"), tiles("tiles");
     m.def("tangent_rows", &rows_of, material, dimension);
-    m.def("implicit_energy", &energy, particles, parameters, material, lattice, order, reach, velocity, dimension,
+    m.def("implicit_energy", &energy, particles, parameters, material, lattice, order, links, velocity, dimension,
           degree, dt, "Potential of an implicit step at node velocities [J]; inf where a particle is not admissible.");
-    m.def("implicit_forces", &forces, particles, parameters, material, lattice, order, reach, velocity, dimension,
+    m.def("implicit_forces", &forces, particles, parameters, material, lattice, order, links, velocity, dimension,
           degree, dt, tiles, "Its gradient with respect to the node velocities [N s], in tiles.");
-    m.def("implicit_prepare", &prepare, particles, parameters, material, lattice, order, reach, velocity, dimension,
+    m.def("implicit_prepare", &prepare, particles, parameters, material, lattice, order, links, velocity, dimension,
           degree, dt, arg("positive"), tangents,
           "What implicit_product needs at these velocities; positive removes negative eigenvalues per particle.");
-    m.def("implicit_product", &product, particles, lattice, order, reach, arg("direction"), dimension, degree, tangents,
+    m.def("implicit_product", &product, particles, lattice, order, links, arg("direction"), dimension, degree, tangents,
           tiles, "Second derivative times a node field, in tiles.");
     m.def("implicit_diagonal", &diagonal, particles, parameters, material, lattice, order, dimension, degree, dt, tiles,
           "Diagonal of the second derivative for undeformed particles [kg], in tiles.");

@@ -116,7 +116,7 @@ void material_flow(const std::string& name, const MaterialArrays& arrays, double
         if constexpr (Flowing<Model>)
             detail::for_particles<Model, T, d>(in, [&](auto& F, auto* p, auto* z, int64_t i) {
                 using V = std::remove_cvref_t<decltype(F.a[0])>;
-                Model::flow(F, Motion<V, d>{V(T(dt)), detail::matrix_at<V, d>(rate, in.n, i)}, p, z);
+                Model::flow(F, TrialStep<V, d>{V(T(dt)), detail::matrix_at<V, d>(rate, in.n, i)}, p, z);
                 detail::put_matrix(F, const_cast<T*>(in.F), in.n, i);
                 for (size_t k = 0; k < Model::states.size(); ++k) store(z[k], const_cast<T*>(in.z) + k * in.n + i);
             });

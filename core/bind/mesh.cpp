@@ -37,12 +37,6 @@ class MeshEnergy {
             kernel.matrix().diagonal(values(kernel, hessian, "hessian"), nodes(kernel, out, "out"));
         });
     }
-    void shift(nb::object hessian, nb::object amount) {
-        visit([&]<int d>(Kernel<d>& kernel) {
-            kernel.matrix().shift(values(kernel, hessian, "hessian"),
-                                  checked<double>(amount, "amount", {kernel.cells().nodes()}));
-        });
-    }
     // Numbers of a Hessian, and its pattern: first block of every row, column of every block.
     int64_t hessian_size() {
         return visit([&]<int d>(Kernel<d>& kernel) { return kernel.matrix().size(); });
@@ -169,7 +163,6 @@ void bind_energy(nb::class_<Kernel>& bound) {
         .def("hessian", &Kernel::hessian, nb::arg("x"), nb::arg("positive"), nb::arg("out"))
         .def("product", &Kernel::product, nb::arg("hessian"), nb::arg("dx"), nb::arg("out"))
         .def("diagonal", &Kernel::diagonal, nb::arg("hessian"), nb::arg("out"))
-        .def("shift", &Kernel::shift, nb::arg("hessian"), nb::arg("amount"))
         .def("hessian_size", &Kernel::hessian_size)
         .def("pattern", &Kernel::pattern);
 }

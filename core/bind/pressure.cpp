@@ -38,18 +38,18 @@ class Poisson {
         return visit([&]<class T, int d>(PoissonSystem<T, d>& system) {
             const double* b = finite<d>(rhs, "rhs");
             double* x = finite<d>(phi, "phi");
-            PoissonResult result;
+            PoissonReport report;
             {
                 nb::gil_scoped_release release;
-                result = system.solve(b, x, tolerance, max_iterations);
+                report = system.solve(b, x, tolerance, max_iterations);
             }
             nb::dict out;
-            out["iterations"] = result.iterations;
-            out["residual"] = result.residual;
-            out["first_residual"] = result.first_residual;
+            out["iterations"] = report.iterations;
+            out["residual"] = report.residual;
+            out["first_residual"] = report.first_residual;
             out["unknowns"] = system.unknowns();
             out["levels"] = system.levels();
-            out["removed"] = result.removed;
+            out["removed"] = report.removed;
             return out;
         });
     }

@@ -7,7 +7,7 @@ namespace continua {
 
 template <class T>
 void scatter_arrays(nb::handle particles_, nb::handle parameters_, const std::string& material_, nb::handle lattice_,
-                    nb::handle order_, nb::handle plan_, int dimension, int degree, bool gradient, double dt, bool momentum,
+                    const Order& order_, nb::handle plan_, int dimension, int degree, bool gradient, double dt, bool momentum,
                     bool stress, nb::handle tiles_) {
     dispatch(tiles_, "tiles", dimension, [&]<class S, int d>() {
         if constexpr (std::is_same_v<S, T>) {
@@ -19,9 +19,11 @@ void scatter_arrays(nb::handle particles_, nb::handle parameters_, const std::st
             const bool native = batch_functions<T, d>(material_, particles, parameters, material);
             if (stress && !native && !particles.tau)
                 throw std::invalid_argument("particles.tau: needed when no material is named");
+            if (stress) need_deformation(particles, "particles");
             const TransferPlan plan = plan_of(plan_, d, degree);
             check_modes<T, d>(particles, plan, "particles");
-            ScatterOptions<T> options{T(dt), momentum, stress, gradient, Affine::none, {}};
+            ScatterOptions<T> options{
+                .dt = T(dt), .momentum = momentum, .stress = stress, .gradient = gradient, .affine = Affine::none, .high = {}};
             if (momentum) options.affine = plan.affine, options.high = plan.high;
             with_degree(degree, [&]<int g>() {
                 T* tiles = checked<T>(tiles_, "tiles", {blocks.count, kTileNodes<d, g>, 4});

@@ -1,6 +1,6 @@
 #include "scatter.hpp"
 
 namespace continua {
-template void scatter_arrays<float>(nb::handle, nb::handle, const std::string&, nb::handle, nb::handle, nb::handle, int, int,
+template void scatter_arrays<float>(nb::handle, nb::handle, const std::string&, nb::handle, const Order&, nb::handle, int, int,
                                    bool, double, bool, bool, nb::handle);
 }  // namespace continua

@@ -120,7 +120,7 @@ void bind_transfer(nb::module_& m) {
     m.def(
         "scatter",
         [](nb::object particles, nb::object parameters, const std::string& material, nb::object lattice,
-           nb::object order, nb::object plan, int dimension, int degree, bool gradient, double dt, bool momentum,
+           const Order& order, nb::object plan, int dimension, int degree, bool gradient, double dt, bool momentum,
            bool stress, nb::object tiles) {
             auto* call = is_single(particles) ? &scatter_arrays<float> : &scatter_arrays<double>;
             call(particles, parameters, material, lattice, order, plan, dimension, degree, gradient, dt, momentum, stress,
@@ -132,14 +132,14 @@ void bind_transfer(nb::module_& m) {
     m.def(
         "gather",
         [](nb::object particles, nb::object out, nb::object parameters, const std::string& material, nb::object lattice,
-           nb::object order, nb::object plan, nb::object reach, nb::object velocity, nb::object change, int dimension,
+           const Order& order, nb::object plan, const Links& links, nb::object velocity, nb::object change, int dimension,
            int degree, bool mls, double dt, bool exponential) {
             auto* call = is_single(particles) ? &gather_arrays<float> : &gather_arrays<double>;
-            return call(particles, out, parameters, material, lattice, order, plan, reach, velocity, change, dimension,
+            return call(particles, out, parameters, material, lattice, order, plan, links, velocity, change, dimension,
                         degree, mls, dt, exponential);
         },
         nb::arg("particles"), nb::arg("out"), nb::arg("parameters"), nb::arg("material"), nb::arg("lattice"),
-        nb::arg("order"), nb::arg("plan"), nb::arg("reach"), nb::arg("velocity"), nb::arg("change").none(),
+        nb::arg("order"), nb::arg("plan"), nb::arg("links"), nb::arg("velocity"), nb::arg("change").none(),
         nb::arg("dimension"), nb::arg("degree"), nb::arg("mls"), nb::arg("dt"), nb::arg("exponential"));
     m.def("particle_sums", &particle_sums, nb::arg("particles"), nb::arg("lattice"), nb::arg("plan"),
           nb::arg("dimension"), nb::arg("degree"), nb::arg("elastic").none(), nb::arg("staggered"));

@@ -12,12 +12,12 @@ inline bool is_single(nb::handle particles) {
 
 template <class T>
 void scatter_arrays(nb::handle particles, nb::handle parameters, const std::string& material, nb::handle lattice,
-                    nb::handle order, nb::handle plan, int dimension, int degree, bool gradient, double dt, bool momentum,
+                    const Order& order, nb::handle plan, int dimension, int degree, bool gradient, double dt, bool momentum,
                     bool stress, nb::handle tiles);
 
 template <class T>
 nb::dict gather_arrays(nb::handle particles, nb::handle out, nb::handle parameters, const std::string& material,
-                       nb::handle lattice, nb::handle order, nb::handle plan, nb::handle reach, nb::handle velocity,
+                       nb::handle lattice, const Order& order, nb::handle plan, const Links& links, nb::handle velocity,
                        nb::handle change, int dimension, int degree, bool mls, double dt, bool exponential);
 
 // What a transfer scheme does, as Python describes it (see continua.transfers.Plan).
@@ -37,22 +37,23 @@ inline void check_modes(const Particles<T>& particles, const TransferPlan& plan,
         throw std::invalid_argument(name + ".modes: expected one column for every mode in plan.high");
 }
 
-// reach (particle blocks, 2^d): all of them blocks of the grid.
-template <int d>
-inline const int32_t* checked_reach(nb::handle object, int64_t particle_blocks, int64_t node_blocks) {
-    const int32_t* reach = checked<int32_t>(object, "reach", {particle_blocks, kCorners<d>});
-    for (int64_t i = 0; i < particle_blocks * kCorners<d>; ++i)
-        if (reach[i] < 0 || reach[i] >= node_blocks)
-            throw std::invalid_argument("reach: refers to a grid block that does not exist");
-    return reach;
-}
-
+// What the plan and the lattice say of grid to particles; the rest is up to the kind of grid.
 template <class T, int d>
-inline void set_wrap(const Lattice<T, d>& lattice, GatherOptions<T>& options) {
+inline GatherOptions<T> gather_options(const TransferPlan& plan, const Lattice<T, d>& lattice, double dt) {
+    GatherOptions<T> options{};
+    options.dt = T(dt);
+    options.affine = plan.affine;
+    options.flip = T(plan.flip);
+    options.keep = T(plan.keep);
+    options.shear_damping = T(plan.shear_damping);
+    std::copy(plan.linear, plan.linear + 3, options.linear);
+    options.moving_map = plan.moving_map;
+    options.high = plan.high;
     for (int a = 0; a < d; ++a) {
         options.wrap_lower[a] = lattice.origin[a];
         options.wrap_length[a] = T(kSide * lattice.period[a]) * lattice.dx;
     }
+    return options;
 }
 
 inline nb::dict report_dict(const GatherReport& report) {
@@ -61,7 +62,6 @@ inline nb::dict report_dict(const GatherReport& report) {
     result["max_wave_speed"] = std::sqrt(report.max_wave_speed2);
     result["max_viscosity"] = report.max_viscosity;
     result["max_strain"] = std::sqrt(report.max_strain2);
-    result["halvings"] = report.halvings;
     result["bad"] = report.bad;
     return result;
 }

@@ -7,7 +7,7 @@ namespace {
 
 // f<T, d, degree>(particles, lattice, blocks, values), everything checked.
 template <class Function>
-void with_values(nb::handle particles_, nb::handle lattice_, nb::handle order, nb::handle values_, int dimension,
+void with_values(nb::handle particles_, nb::handle lattice_, const Order& order, nb::handle values_, int dimension,
                  int degree_, Function&& f) {
     dispatch(particles_.attr("x"), "particles.x", dimension, [&]<class T, int d>() {
         const Particles<T> particles = particles_of<T, d>(particles_, "particles");
@@ -18,18 +18,18 @@ void with_values(nb::handle particles_, nb::handle lattice_, nb::handle order, n
     });
 }
 
-void nodes_to_values(nb::object particles, nb::object lattice, nb::object order, nb::object reach_, nb::object nodes_,
+void nodes_to_values(nb::object particles, nb::object lattice, const Order& order, const Links& links, nb::object nodes_,
                      int dimension, int degree_, nb::object values) {
     with_values(particles, lattice, order, values, dimension, degree_,
                 [&]<class T, int d, int degree>(const Particles<T>& of, const Lattice<T, d>& on, const Blocks& blocks, T* to) {
                     const T* nodes = checked<T>(nodes_, "nodes", {-1, kBlockNodes<d>, 4});
-                    const int32_t* reach = checked_reach<d>(reach_, blocks.count, length(nodes_, "nodes"));
+                    const int32_t* reach = reach_of<d>(links, blocks.count, length(nodes_, "nodes"));
                     nb::gil_scoped_release release;
                     gather_values<T, d, degree>(of, on, blocks, reach, nodes, to, of.stride);
                 });
 }
 
-void values_to_nodes(nb::object particles, nb::object lattice, nb::object order, nb::object values, int dimension,
+void values_to_nodes(nb::object particles, nb::object lattice, const Order& order, nb::object values, int dimension,
                      int degree_, bool squared, nb::object tiles_) {
     with_values(particles, lattice, order, values, dimension, degree_,
                 [&]<class T, int d, int degree>(const Particles<T>& of, const Lattice<T, d>& on, const Blocks& blocks, T* from) {
@@ -44,7 +44,7 @@ void values_to_nodes(nb::object particles, nb::object lattice, nb::object order,
 // Values are component-major (d, capacity) like the particles' own vectors.
 void bind_values(nb::module_& m) {
     using nb::arg;
-    m.def("gather_values", &nodes_to_values, arg("particles"), arg("lattice"), arg("order"), arg("reach"), arg("nodes"),
+    m.def("gather_values", &nodes_to_values, arg("particles"), arg("lattice"), arg("order"), arg("links"), arg("nodes"),
           arg("dimension"), arg("degree"), arg("values"), "Node vectors at the particles, into values.");
     m.def("scatter_values", &values_to_nodes, arg("particles"), arg("lattice"), arg("order"), arg("values"), arg("dimension"),
           arg("degree"), arg("squared"), arg("tiles"),

@@ -25,7 +25,7 @@ nb::dict solve_viscosity(nb::object keys, nb::object lattice, int dimension, nb:
     if (!(dt >= 0 && std::isfinite(dt))) throw std::invalid_argument("dt: must be finite and not negative");
     if (!(tolerance > 0)) throw std::invalid_argument("tolerance: must be positive");
     if (max_iterations < 0) throw std::invalid_argument("max_iterations: must not be negative");
-    ViscousReport report;
+    SolveReport report;
     dispatch(velocity, "velocity", dimension, [&]<class T, int d>() {
         constexpr int64_t kNodes = kBlockNodes<d>;
         ViscousFlow<T> flow{};

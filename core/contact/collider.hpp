@@ -21,7 +21,7 @@ struct SampledDistance {
 
 enum class ColliderKind { plane, box, sphere, capsule, sampled, region };
 
-struct Surface {
+struct SurfaceDistance {
     double phi;
     Vec3 normal;
 };
@@ -49,16 +49,16 @@ struct Collider {
 
     // Velocity of the collider's material at x: V + omega x (x - position).
     Vec3 velocity_at(const Vec3& x) const {
-        const Vec3 turn = cross3(angular, {x[0] - position[0], x[1] - position[1], x[2] - position[2]});
+        const Vec3 turn = cross(angular, {x[0] - position[0], x[1] - position[1], x[2] - position[2]});
         return {velocity[0] + turn[0], velocity[1] + turn[1], velocity[2] + turn[2]};
     }
 
-    Surface evaluate(const Vec3& x) const {
+    SurfaceDistance evaluate(const Vec3& x) const {
         const Vec3 r{x[0] - position[0], x[1] - position[1], x[2] - position[2]};
         Vec3 local;
         for (int i = 0; i < 3; ++i) local[i] = rotation[i] * r[0] + rotation[3 + i] * r[1] + rotation[6 + i] * r[2];
-        const Surface s = evaluate_local(local);
-        Surface out;
+        const SurfaceDistance s = evaluate_local(local);
+        SurfaceDistance out;
         out.phi = sign * s.phi;
         for (int i = 0; i < 3; ++i)
             out.normal[i] = sign * (rotation[3 * i] * s.normal[0] + rotation[3 * i + 1] * s.normal[1] +
@@ -67,16 +67,16 @@ struct Collider {
     }
 
   private:
-    static Surface from_offset(const Vec3& offset, double radius) {
-        const double n = norm3(offset);
+    static SurfaceDistance from_offset(const Vec3& offset, double radius) {
+        const double n = norm(offset);
         if (n > 0) return {n - radius, {offset[0] / n, offset[1] / n, offset[2] / n}};
         return {-radius, {0, 1, 0}};
     }
-    Surface evaluate_local(const Vec3& x) const {
+    SurfaceDistance evaluate_local(const Vec3& x) const {
         switch (kind) {
             case ColliderKind::plane: {  // shape: normal, offset
                 const Vec3 n{shape[0], shape[1], shape[2]};
-                return {dot3(n, x) - shape[3], n};
+                return {dot(n, x) - shape[3], n};
             }
             case ColliderKind::sphere:  // shape: centre, radius
                 return from_offset({x[0] - shape[0], x[1] - shape[1], x[2] - shape[2]}, shape[3]);
@@ -86,14 +86,14 @@ struct Collider {
             default: return sampled_surface(x);
         }
     }
-    Surface capsule(const Vec3& x) const {  // shape: start, end, radius
+    SurfaceDistance capsule(const Vec3& x) const {  // shape: start, end, radius
         const Vec3 axis{shape[3] - shape[0], shape[4] - shape[1], shape[5] - shape[2]};
         const Vec3 r{x[0] - shape[0], x[1] - shape[1], x[2] - shape[2]};
-        const double length2 = dot3(axis, axis);
-        const double t = length2 > 0 ? std::fmin(1.0, std::fmax(0.0, dot3(r, axis) / length2)) : 0.0;
+        const double length2 = dot(axis, axis);
+        const double t = length2 > 0 ? std::fmin(1.0, std::fmax(0.0, dot(r, axis) / length2)) : 0.0;
         return from_offset({r[0] - t * axis[0], r[1] - t * axis[1], r[2] - t * axis[2]}, shape[6]);
     }
-    Surface box(const Vec3& x) const {  // shape: centre, half sizes
+    SurfaceDistance box(const Vec3& x) const {  // shape: centre, half sizes
         Vec3 q, outside;
         int nearest = 0;
         for (int i = 0; i < 3; ++i) {
@@ -102,8 +102,8 @@ struct Collider {
             if (q[i] > q[nearest]) nearest = i;
         }
         auto side = [&](int i) { return x[i] < shape[i] ? -1.0 : 1.0; };
-        const double distance = norm3(outside);
-        Surface s{q[nearest], {0, 0, 0}};
+        const double distance = norm(outside);
+        SurfaceDistance s{q[nearest], {0, 0, 0}};
         if (distance > 0) {
             s.phi = distance;
             for (int i = 0; i < 3; ++i) s.normal[i] = outside[i] / distance * side(i);
@@ -113,7 +113,7 @@ struct Collider {
         return s;
     }
     // Trilinear value and the exact gradient of that interpolant; beyond the lattice the distance to it is added.
-    Surface sampled_surface(const Vec3& x) const {
+    SurfaceDistance sampled_surface(const Vec3& x) const {
         int64_t cell[3];
         double f[3];
         Vec3 beyond;
@@ -141,9 +141,9 @@ struct Collider {
             gradient[1] += value * w[0] * dw[1] * w[2];
             gradient[2] += value * w[0] * w[1] * dw[2];
         }
-        const double distance = norm3(beyond);
+        const double distance = norm(beyond);
         if (distance > 0) return {phi + distance, {beyond[0] / distance, beyond[1] / distance, beyond[2] / distance}};
-        const double n = norm3(gradient);
+        const double n = norm(gradient);
         if (n > 0)
             for (auto& g : gradient) g /= n;
         return {phi, gradient};

@@ -48,10 +48,10 @@ void scatter_extents(const FieldSet<T>& set, const PairZone<T, d>& pair, const L
             TilePlace<T, d, degree>(set.particles, p, lattice, block).for_nodes([&](int node, const Vec3& off) {
                 if (wanted[node] < 0) return;
                 const PairNode& at_node = pair.nodes[wanted[node]];
-                const double up = dot3(off, at_node.n), centre = dx * up;
+                const double up = dot(off, at_node.n), centre = dx * up;
                 double half = cube.half_width(set, p, at_node.n);
                 if (at_node.extent_only) {
-                    const double beside = std::sqrt(std::max(0.0, dot3(off, off) - up * up));
+                    const double beside = std::sqrt(std::max(0.0, dot(off, off) - up * up));
                     half -= dx * kCone * std::max(0.0, beside - kBeside);
                 }
                 Reach& r = found[size_t(k) * kTile + node];

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "../grid/nodes.hpp"
-#include "../math/vec3.hpp"
+#include "../math/vector.hpp"
 #include "../transfer/particles.hpp"
 
 namespace continua {

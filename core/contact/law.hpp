@@ -11,7 +11,7 @@
 #include <cmath>
 #include <limits>
 
-#include "../math/vec3.hpp"
+#include "../math/vector.hpp"
 
 namespace continua {
 
@@ -38,7 +38,7 @@ struct ContactLoss {
 // closing: approach that is still allowed [m/s], max(gap, 0)/dt.
 inline ContactLoss contact_loss(const Vec3& r, const Vec3& n, double closing, ContactMode mode, double friction) {
     ContactLoss out;
-    const double vn = dot3(r, n);
+    const double vn = dot(r, n);
     out.push = vn - closing;
     out.touching = mode != ContactMode::separate || out.push > 0;
     if (!out.touching) {
@@ -51,7 +51,7 @@ inline ContactLoss contact_loss(const Vec3& r, const Vec3& n, double closing, Co
     }
     Vec3 tangent = r;
     for (int i = 0; i < 3; ++i) tangent[i] -= vn * n[i];
-    const double slide = norm3(tangent), rub = coulomb(friction, out.push, slide);
+    const double slide = norm(tangent), rub = coulomb(friction, out.push, slide);
     const double part = slide > 0 ? rub / slide : 0, keep = slide > 0 ? 1 - part : 0;
     for (int i = 0; i < 3; ++i) {
         out.lost[i] = out.push * n[i] + part * tangent[i];
@@ -64,7 +64,7 @@ inline ContactLoss contact_loss(const Vec3& r, const Vec3& n, double closing, Co
 // New velocity of a point in contact with an obstacle, which nothing moves; n points out of the obstacle. J15 section 2.2
 // step 6.
 inline Vec3 contact_velocity(const Vec3& v, const Vec3& obstacle, const Vec3& n, ContactMode mode, double friction) {
-    const ContactLoss loss = contact_loss(minus3(v, obstacle), {-n[0], -n[1], -n[2]}, 0, mode, friction);
+    const ContactLoss loss = contact_loss(minus(v, obstacle), {-n[0], -n[1], -n[2]}, 0, mode, friction);
     if (!loss.touching) return v;
     return {obstacle[0] + loss.left[0], obstacle[1] + loss.left[1], obstacle[2] + loss.left[2]};
 }

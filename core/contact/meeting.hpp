@@ -137,12 +137,12 @@ class Meeting {
             const bool alone = here.pairs.size() == 1 && here.walls.empty();
             for (int i = 0; i < kBlockNodes<d>; ++i) {
                 PairNode& node = pair.at(z, i);
-                if (!node.shared || dot3(node.n, node.n) == 0) continue;
+                if (!node.shared || dot(node.n, node.n) == 0) continue;
                 node.wanted = node.extent_only || node.gap_fill > kFilled * double(lattice_.dx);
                 if (!only_approaching || !alone || two_sided) continue;
                 const Vec3 ua = vector_of<d>(node_of(pair.rule.a, pair.block_a[z], i));
                 const Vec3 ub = vector_of<d>(node_of(pair.rule.b, pair.block_b[z], i));
-                node.wanted &= dot3(minus3(ua, ub), node.n) > 0;
+                node.wanted &= dot(minus(ua, ub), node.n) > 0;
             }
         }
     }
@@ -170,7 +170,7 @@ class Meeting {
             const auto& [of, slot] = here.pairs[k];
             const auto& pair = pairs[of];
             const PairNode& node = pair.at(slot, i);
-            if (!node.shared || dot3(node.n, node.n) == 0) continue;
+            if (!node.shared || dot(node.n, node.n) == 0) continue;
             const double gap = node.gap(pair.rule.slack * double(lattice_.dx));
             if (!(gap < std::numeric_limits<double>::infinity())) continue;
             work.pairs.push_back({pair.rule.a, pair.rule.b, node.n, std::max(gap, 0.0) / dt, pair.rule.friction,

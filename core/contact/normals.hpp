@@ -120,7 +120,7 @@ class Surroundings {
 };
 
 inline bool normalise(Vec3& v) {
-    const double size = norm3(v);
+    const double size = norm(v);
     if (!(size > 0)) return false;
     for (double& c : v) c /= size;
     return true;
@@ -141,7 +141,7 @@ struct Side {
         side.presence = double(fill[3]);
         if (!own || !(own[3] > T(0))) return side;
         const Vec3 sum = vector_of<d>(own);
-        if (norm3(sum) < kAgree * double(own[3])) return side;
+        if (norm(sum) < kAgree * double(own[3])) return side;
         const double scale = std::pow(dx, -d);
         side.surface = true;
         side.presence = scale * dx * double(own[3]);
@@ -179,7 +179,7 @@ std::vector<Vec3> interface_vectors(PairZone<T, d>& pair, const FieldZone<T, d>&
             detail::Side of_a = detail::Side::of(a, in_a, i, dx), of_b = detail::Side::of(b, in_b, i, dx);
             node.extent_only = of_a.surface || of_b.surface || !(of_a.presence > 0 && of_b.presence > 0);
             const bool turn_a = two_sided.a && of_a.surface && !(two_sided.b && of_b.surface);
-            if (dot3(of_a.g, of_b.g) > 0 && (turn_a || (two_sided.b && of_b.surface)))
+            if (dot(of_a.g, of_b.g) > 0 && (turn_a || (two_sided.b && of_b.surface)))
                 for (double& c : turn_a ? of_a.g : of_b.g) c = -c;
             const double weight = detail::interface_weight(of_a, of_b);
             for (int e = 0; e < 3; ++e) H[z * kBlockNodes<d> + i][e] = weight * (of_a.g[e] - of_b.g[e]);
@@ -208,7 +208,7 @@ void find_normals(PairZone<T, d>& pair, const FieldZone<T, d>& a, const FieldZon
             const T *fa = a.fill_at(in_a, i), *fb = b.fill_at(in_b, i);
             node.n = smoothed[i];
             if (!detail::normalise(node.n) || node.extent_only) continue;
-            const double k = 0.5 * (dot3(vector_of<d>(fa), node.n) - dot3(vector_of<d>(fb), node.n));
+            const double k = 0.5 * (dot(vector_of<d>(fa), node.n) - dot(vector_of<d>(fb), node.n));
             const double empty = 1 - double(fa[3]) - double(fb[3]);
             if (k * double(lattice.dx) > kFaint)
                 node.gap_fill = empty / k;

@@ -137,8 +137,8 @@ struct ObstacleZone {
                 if (!(field.nodes[(b * kBlockNodes<d> + i) * 4 + 3] > T(0))) return;
                 Vec3 x = corner;
                 for (int a = 0; a < d; ++a) x[a] += dx * l[a];
-                const Surface surface = c.evaluate(x);
-                if (!(surface.phi < law.reach * dx) || dot3(surface.normal, surface.normal) == 0) return;
+                const SurfaceDistance surface = c.evaluate(x);
+                if (!(surface.phi < law.reach * dx) || dot(surface.normal, surface.normal) == 0) return;
                 out.push_back({int32_t(b), i, int32_t(s), surface.phi, surface.normal, c.velocity_at(x)});
             });
         }
@@ -178,7 +178,7 @@ void find_fill_gaps(ObstacleZone<T, d>& zone, const FieldZone<T, d>& fill, doubl
                 ObstacleNode& node = zone.nodes[j];
                 node.extent_only = !(phi > 0);
                 const double density = SplineTail<degree>(node.distance / dx).value / dx;
-                const double k = 0.5 * (density - dot3(vector_of<d>(record), node.out));
+                const double k = 0.5 * (density - dot(vector_of<d>(record), node.out));
                 if (node.extent_only) continue;
                 if (k * dx > kFaint)
                     node.gap_fill = empty / k;
@@ -277,7 +277,7 @@ class ObstacleExtents {
         const double near = 0.01 * double(lattice_.dx);  // the same place up to rounding
         if (one.surface < 0 || std::fabs(one.x[0] - x[0]) > near || std::fabs(one.x[1] - x[1]) > near ||
             std::fabs(one.x[2] - x[2]) > near) {
-            const Surface at = surfaces_[surface].shape.evaluate(x);
+            const SurfaceDistance at = surfaces_[surface].shape.evaluate(x);
             one = {surface, x, at.phi - ParticleCube<d>().half_width(set, p, at.normal)};
         }
         return one.gap;
@@ -306,7 +306,7 @@ void find_obstacle_gaps(ObstacleZone<T, d>& zone, const Field<T>& field, const F
         const bool alone = !(i > 0 && same(i - 1)) && !(i + 1 < zone.nodes.size() && same(i + 1));
         if (!only_approaching || !alone || !separate) continue;
         const Vec3 u = vector_of<d>(field.nodes + (int64_t(node.block) * kBlockNodes<d> + node.node) * 4);
-        node.wanted &= dot3(minus3(u, node.velocity), node.out) < 0;
+        node.wanted &= dot(minus(u, node.velocity), node.out) < 0;
     }
     ObstacleExtents<T, d, degree> extents(zone, surfaces, lattice);
     for (const FieldSet<T>& set : field.sets) extents.find(set);

@@ -17,7 +17,7 @@ inline void sum_impulses(const std::vector<double>& partial, int64_t blocks, int
         for (int64_t k = 0; k < 3 * colliders; ++k) impulses[k] += partial[b * 3 * colliders + k];
 }
 
-inline Vec3 resolved_velocity(const Collider& c, const Surface& surface, const Vec3& x, const Vec3& v) {
+inline Vec3 resolved_velocity(const Collider& c, const SurfaceDistance& surface, const Vec3& x, const Vec3& v) {
     if (c.kind != ColliderKind::region) return contact_velocity(v, c.velocity_at(x), surface.normal, c.mode, c.friction);
     Vec3 out = v;  // prescribed components; NaN leaves one free
     for (int i = 0; i < 3; ++i)
@@ -51,7 +51,7 @@ void resolve_nodes(T* nodes, const uint64_t* keys, int64_t blocks, const Lattice
                 if (!(node[3] > T(0))) return;
                 Vec3 x = first;
                 for (int a = 0; a < d; ++a) x[a] += dx * l[a];
-                const Surface surface = collider.evaluate(x);
+                const SurfaceDistance surface = collider.evaluate(x);
                 if (!(surface.phi < 0)) return;
                 const Vec3 v{double(node[0]), double(node[1]), d == 3 ? double(node[2]) : 0.0};
                 const Vec3 u = detail::resolved_velocity(collider, surface, x, v);
@@ -88,7 +88,7 @@ int64_t push_out(const Particles<T>& particles, const Blocks& blocks, const Latt
                 Vec3 x{0, 0, 0}, v{0, 0, 0};
                 for (int a = 0; a < d; ++a)
                     x[a] = particles.x[a * particles.stride + i], v[a] = particles.v[a * particles.stride + i];
-                const Surface surface = collider.evaluate(x);
+                const SurfaceDistance surface = collider.evaluate(x);
                 if (!(surface.phi < -depth)) continue;
                 ++pushed[b];
                 const Vec3 u = detail::resolved_velocity(collider, surface, x, v);

@@ -30,7 +30,7 @@ struct NodeContact {
 
 inline ContactLoss loss_of(const NodeContact& c, const std::vector<Meeter>& meeters) {
     const Vec3& ub = c.b < 0 ? c.other : meeters[c.b].u;
-    return contact_loss(minus3(meeters[c.a].u, ub), c.n, c.closing, c.mode, c.friction);
+    return contact_loss(minus(meeters[c.a].u, ub), c.n, c.closing, c.mode, c.friction);
 }
 
 inline double contact_mass(const NodeContact& c, const std::vector<Meeter>& meeters) {
@@ -66,8 +66,8 @@ inline bool resolve_largest_first(NodeContact* contacts, int count, std::vector<
             const NodeContact& c = contacts[k];
             const ContactLoss loss = loss_of(c, meeters);
             const bool held = c.mode != ContactMode::separate;
-            const double size = held ? norm3(loss.lost) : loss.push;
-            const double speed = norm3(meeters[c.a].u) + norm3(c.b < 0 ? c.other : meeters[c.b].u);
+            const double size = held ? norm(loss.lost) : loss.push;
+            const double speed = norm(meeters[c.a].u) + norm(c.b < 0 ? c.other : meeters[c.b].u);
             if (!loss.touching || (round > 0 && !(size > kSettled * speed))) continue;
             const double impulse = contact_mass(c, meeters) * size;
             if (impulse > largest) best = k, largest = impulse, chosen = loss;

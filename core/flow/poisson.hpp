@@ -6,6 +6,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "../math/conjugate_gradients.hpp"
 #include "multigrid.hpp"
 #include "poisson_components.hpp"
 
@@ -19,10 +20,8 @@ struct PoissonCells {
     const double* diagonal;  // (blocks, cells) or null
 };
 
-struct PoissonResult {
-    int iterations = 0;
-    double residual = 0, first_residual = 0;  // largest entry
-    double removed = 0;                       // largest mean taken out of the right-hand side
+struct PoissonReport : SolveReport {
+    double removed = 0;  // largest mean taken out of the right-hand side
 };
 
 template <class T, int d>
@@ -63,22 +62,14 @@ class PoissonSystem {
     }
 
     // phi: initial guess and result. Stops when the largest residual is at most the tolerance.
-    PoissonResult solve(const double* rhs, double* phi, double tolerance, int max_iterations) {
-        PoissonResult result;
-        Vector b = load(rhs), x = load(phi);
-        result.removed = free_->empty() ? 0 : free_->remove_means(b.data());
-        Vector r(b.size()), p(b.size()), q(b.size());
-        result.residual = result.first_residual = residual(b, x, r);
-        // The recursive residual of conjugate gradients drifts off by rounding: start again from the true one.
-        while (result.residual > tolerance && result.iterations < max_iterations) {
-            const double before = result.residual;
-            result.iterations += conjugate_gradients(x, r, p, q, tolerance, max_iterations - result.iterations);
-            result.residual = residual(b, x, r);
-            if (!(result.residual < 0.5 * before)) break;  // as good as rounding allows
-        }
-        if (!free_->empty()) free_->remove_means(x.data());
-        save(x, phi);
-        return result;
+    PoissonReport solve(const double* rhs, double* phi, double tolerance, int max_iterations) {
+        PoissonReport report;
+        Iterate iterate(*this, load(rhs), load(phi));
+        if (!free_->empty()) report.removed = free_->remove_means(iterate.b.data());
+        static_cast<SolveReport&>(report) = conjugate_gradients(iterate, tolerance, max_iterations);
+        if (!free_->empty()) free_->remove_means(iterate.x.data());
+        save(iterate.x, phi);
+        return report;
     }
 
   private:
@@ -88,7 +79,7 @@ class PoissonSystem {
     int64_t given_ = 0;
     std::unique_ptr<FreeParts<T, d>> free_;
     std::unique_ptr<Multigrid<T, d>> multigrid_;
-    Vector part_;  // of sums over blocks
+    Vector part_;                    // of sums over blocks
 
     // ---- set-up ----------------------------------------------------------------------------------------------------
     // Keeps the blocks with unknowns; returns the unknown cells of all given blocks and of a missing one.
@@ -240,37 +231,45 @@ class PoissonSystem {
         if (!free_->empty()) free_->remove_means(multigrid_->x());
     }
 
-    // Improves x until the largest entry of r is at most the tolerance, or 1e-10 of what it was, where rounding takes
-    // over; returns the number of iterations.
-    int conjugate_gradients(Vector& x, Vector& r, Vector& p, Vector& q, double tolerance, int max_iterations) {
-        const float* z = multigrid_->x();
-        double alpha = 0, rz = 0, largest = max_blocks([&](int64_t b) { return largest_entry(r.data() + b * N); });
-        const double scale = 1 / largest;  // keeps single precision away from underflow
-        const double goal = std::max(tolerance, 1e-10 * largest);
-        int iteration = 0;
-        while (largest > goal && iteration++ < max_iterations) {
-            precondition(r, scale);
+    // The vectors of one solve, see conjugate_gradients.
+    struct Iterate {
+        PoissonSystem& system;
+        Vector b, x, r, p, q;
+        double scale = 1;  // of r, keeps single precision away from underflow
+
+        Iterate(PoissonSystem& owner, Vector rhs, Vector guess)
+            : system(owner), b(std::move(rhs)), x(std::move(guess)), r(b.size()), p(b.size()), q(b.size()) {}
+
+        double residual() {
+            const double largest = system.residual(b, x, r);
+            scale = 1 / largest;
+            return largest;
+        }
+        double turn(double alpha, double rz) {
+            system.precondition(r, scale);
+            const float* z = system.multigrid_->x();
             // Polak-Ribiere: forgives that a cycle in single precision is not exactly symmetric.
             double beta = 0;
-            if (iteration > 1)
-                beta = -alpha / rz * sum_blocks([&](int64_t b) { return dot(q.data() + b * N, z + b * N); });
-            rz = sum_blocks([&](int64_t b) {
-                for (int64_t i = b * N; i < (b + 1) * N; ++i) p[i] = z[i] + beta * p[i];
-                return dot(r.data() + b * N, z + b * N);
-            });
-            const double pq = sum_blocks([&](int64_t b) {
-                multiply(p, q, b);
-                return dot(p.data() + b * N, q.data() + b * N);
-            });
-            if (!(pq > 0)) break;  // no direction left in double precision
-            alpha = rz / pq;
-            largest = max_blocks([&](int64_t b) {
-                for (int64_t i = b * N; i < (b + 1) * N; ++i) x[i] += alpha * p[i], r[i] -= alpha * q[i];
-                return largest_entry(r.data() + b * N);
+            if (rz != 0)
+                beta = -alpha / rz * system.sum_blocks([&](int64_t n) { return dot(q.data() + n * N, z + n * N); });
+            return system.sum_blocks([&](int64_t n) {
+                for (int64_t i = n * N; i < (n + 1) * N; ++i) p[i] = z[i] + beta * p[i];
+                return dot(r.data() + n * N, z + n * N);
             });
         }
-        return std::min(iteration, max_iterations);
-    }
+        double multiply() {
+            return system.sum_blocks([&](int64_t n) {
+                system.multiply(p, q, n);
+                return dot(p.data() + n * N, q.data() + n * N);
+            });
+        }
+        double advance(double alpha) {
+            return system.max_blocks([&](int64_t n) {
+                for (int64_t i = n * N; i < (n + 1) * N; ++i) x[i] += alpha * p[i], r[i] -= alpha * q[i];
+                return largest_entry(r.data() + n * N);
+            });
+        }
+    };
 };
 
 }  // namespace continua

@@ -44,7 +44,7 @@ class NearbySolids {
   public:
     struct Nearest {
         int32_t row = -1;
-        Surface surface{std::numeric_limits<double>::infinity(), {0, 0, 0}};
+        SurfaceDistance surface{std::numeric_limits<double>::infinity(), {0, 0, 0}};
     };
 
     template <int d>
@@ -66,7 +66,7 @@ class NearbySolids {
     Nearest nearest(const Vec3& x) const {
         Nearest found;
         for (int32_t row : solids_) {
-            const Surface surface = colliders_[row].evaluate(x);
+            const SurfaceDistance surface = colliders_[row].evaluate(x);
             if (surface.phi < found.surface.phi) found = {row, surface};
         }
         return found;
@@ -202,7 +202,7 @@ inline Vec3 velocity_at_face(const T* cell, int axis) {
 }
 
 // Component a of the velocity that a wall leaves to the liquid at x; u: what it would be without the wall.
-inline double constrained_velocity(const Collider& c, const Surface& surface, const Vec3& x, const Vec3& u, int a) {
+inline double constrained_velocity(const Collider& c, const SurfaceDistance& surface, const Vec3& x, const Vec3& u, int a) {
     return contact_velocity(u, c.velocity_at(x), surface.normal, c.mode, 0)[a];  // liquids slide without friction
 }
 

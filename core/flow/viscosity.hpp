@@ -22,6 +22,7 @@
 
 #include "../grid/halo.hpp"
 #include "../grid/nodes.hpp"
+#include "../math/conjugate_gradients.hpp"
 #include "../math/simd.hpp"
 
 namespace continua {
@@ -43,11 +44,6 @@ struct ViscousFlow {
     double dt_over_dx2;  // [s/m^2]
 };
 
-struct ViscousReport {
-    int iterations = 0;
-    double residual = 0;  // largest |u - u* + L u| over the largest speed
-};
-
 template <class T, int d>
 class ViscousSystem {
   public:
@@ -57,7 +53,14 @@ class ViscousSystem {
         find_stiffness();
         find_diagonal();
     }
-    ViscousReport solve(double tolerance, int max_iterations);
+    // Residuals are |u - u* + L u| over the largest speed, as the tolerance is.
+    SolveReport solve(double tolerance, int max_iterations);
+
+    // What conjugate_gradients needs, with u for x.
+    double residual();
+    double turn(double alpha, double rz);
+    double multiply();
+    double advance(double alpha);
 
   private:
     static constexpr int kNodes = kBlockNodes<d>;
@@ -108,11 +111,7 @@ class ViscousSystem {
     void find_diagonal();
     double start();
     void viscous(int64_t b, const Field& u, double* out) const;
-    Part residual();
-    double multiply();
-    Part advance(double alpha);
-    void turn(double beta);
-    double finish();
+    void finish();
 
     ViscousFlow<T> flow_;
     std::vector<int32_t> near_, busy_;  // blocks with liquid in or next to them; blocks with a free face
@@ -120,6 +119,7 @@ class ViscousSystem {
     std::vector<T> stiffness_;          // (blocks, samples, 4^d) K
     Field inverse_;                     // 1 / diagonal of 1 + L on free faces, else 0
     Field u_, r_, p_, q_;               // of conjugate gradients; r, p, q are 0 on all but free faces
+    double rz_ = 0;                     // r.z with z = r / diagonal
 };
 
 template <class T, int d>
@@ -260,23 +260,35 @@ void ViscousSystem<T, d>::viscous(int64_t b, const Field& u, double* out) const 
     }
 }
 
-// r = u* - u - L u for u = u*; p = r / diagonal. Returns r.p and the largest |r|, as `advance` does.
 template <class T, int d>
-auto ViscousSystem<T, d>::residual() -> Part {
-    return each(busy_, [&](int64_t b, Part& part) {
+double ViscousSystem<T, d>::residual() {
+    const Part part = each(busy_, [&](int64_t b, Part& part) {
         double L[kFaces];
         viscous(b, u_, L);
         for (int i = 0; i < kFaces; ++i) {
             const int64_t at = b * kFaces + i;
-            r_[at] = inverse_[at] > 0 ? -L[i] : 0;
-            p_[at] = inverse_[at] * r_[at];
-            part.sum += r_[at] * p_[at];
+            const double given = flow_.velocity[(b * kNodes + i % kNodes) * 4 + i / kNodes];
+            r_[at] = inverse_[at] > 0 ? given - u_[at] - L[i] : 0;
+            part.sum += r_[at] * (inverse_[at] * r_[at]);
             part.most = std::max(part.most, std::abs(r_[at]));
         }
     });
+    rz_ = part.sum;
+    return part.most;
 }
 
-// q = p + L p; returns p.q.
+template <class T, int d>
+double ViscousSystem<T, d>::turn(double, double rz) {
+    const double beta = rz != 0 ? rz_ / rz : 0;
+    each(busy_, [&](int64_t b, Part&) {
+        const double *r = &r_[b * kFaces], *inverse = &inverse_[b * kFaces];
+        double* p = &p_[b * kFaces];
+#pragma omp simd
+        for (int i = 0; i < kFaces; ++i) p[i] = inverse[i] * r[i] + beta * p[i];
+    });
+    return rz_;
+}
+
 template <class T, int d>
 double ViscousSystem<T, d>::multiply() {
     return each(busy_, [&](int64_t b, Part& part) {
@@ -294,8 +306,8 @@ double ViscousSystem<T, d>::multiply() {
 }
 
 template <class T, int d>
-auto ViscousSystem<T, d>::advance(double alpha) -> Part {
-    return each(busy_, [&](int64_t b, Part& part) {
+double ViscousSystem<T, d>::advance(double alpha) {
+    const Part part = each(busy_, [&](int64_t b, Part& part) {
         const double *p = &p_[b * kFaces], *q = &q_[b * kFaces], *inverse = &inverse_[b * kFaces];
         double *u = &u_[b * kFaces], *r = &r_[b * kFaces], sum = 0, most = 0;
 #pragma omp simd reduction(+ : sum) reduction(max : most)
@@ -307,52 +319,30 @@ auto ViscousSystem<T, d>::advance(double alpha) -> Part {
         }
         part = {sum, most};
     });
+    rz_ = part.sum;
+    return part.most;
 }
 
+// velocity = u + r = u* - L u.
 template <class T, int d>
-void ViscousSystem<T, d>::turn(double beta) {
+void ViscousSystem<T, d>::finish() {
     each(busy_, [&](int64_t b, Part&) {
-        const double *r = &r_[b * kFaces], *inverse = &inverse_[b * kFaces];
-        double* p = &p_[b * kFaces];
-#pragma omp simd
-        for (int i = 0; i < kFaces; ++i) p[i] = inverse[i] * r[i] + beta * p[i];
+        for (int i = 0; i < kFaces; ++i) {
+            const int64_t at = b * kFaces + i;
+            if (inverse_[at] > 0) flow_.velocity[(b * kNodes + i % kNodes) * 4 + i / kNodes] = T(u_[at] + r_[at]);
+        }
     });
 }
 
-// velocity = u* - L u; returns its largest difference from u, which is the residual.
+// From u*, preconditioned by the diagonal. The result is u* - L u of the last iterate u: the stress of u acts once on
+// u*, so linear and angular momentum are kept to round-off at any tolerance.
 template <class T, int d>
-double ViscousSystem<T, d>::finish() {
-    return each(busy_, [&](int64_t b, Part& part) {
-               double L[kFaces];
-               viscous(b, u_, L);
-               for (int i = 0; i < kFaces; ++i) {
-                   if (inverse_[b * kFaces + i] == 0) continue;
-                   T& velocity = flow_.velocity[(b * kNodes + i % kNodes) * 4 + i / kNodes];
-                   const double now = velocity - L[i];
-                   part.most = std::max(part.most, std::abs(now - u_[b * kFaces + i]));
-                   velocity = T(now);
-               }
-           }).most;
-}
-
-// Jacobi-preconditioned conjugate gradients from u*. The result is u* - L u of the last iterate u: the stress of u acts
-// once on u*, so linear and angular momentum are kept to round-off at any tolerance.
-template <class T, int d>
-ViscousReport ViscousSystem<T, d>::solve(double tolerance, int max_iterations) {
+SolveReport ViscousSystem<T, d>::solve(double tolerance, int max_iterations) {
     const double speed = start();
-    if (!std::isfinite(speed)) return {0, speed};
-    ViscousReport report;
-    Part now = residual();
-    while (now.most > tolerance * speed && report.iterations < max_iterations) {
-        const Part before = now;
-        const double curvature = multiply();
-        if (!(curvature > 0)) break;  // squares of tiny residuals vanish
-        now = advance(before.sum / curvature);
-        turn(now.sum / before.sum);
-        ++report.iterations;
-    }
-    report.residual = finish();
-    if (speed > 0) report.residual /= speed;
+    if (!std::isfinite(speed)) return {0, speed, speed};
+    SolveReport report = conjugate_gradients(*this, tolerance * speed, max_iterations);
+    finish();
+    if (speed > 0) report.residual /= speed, report.first_residual /= speed;
     return report;
 }
 

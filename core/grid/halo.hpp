@@ -11,14 +11,6 @@ inline constexpr int kNeighbours = d == 2 ? 9 : 27;
 template <int d>
 inline constexpr int kHere = kNeighbours<d> / 2;  // a block itself among its neighbours
 
-// Number of the neighbour one step along an axis, downwards (side 0) or upwards (side 1).
-template <int d>
-constexpr int neighbour_number(int axis, int side) {
-    int stride = 1;
-    for (int a = d - 1; a > axis; --a) stride *= 3;
-    return kHere<d> + (side ? stride : -stride);
-}
-
 // neighbours (blocks, 3^d): the block at offset o in {-1, 0, 1}^d, first axis slowest, or -1 where there is none.
 template <class T, int d>
 void neighbour_table(const uint64_t* keys, int64_t blocks, const Lattice<T, d>& lattice, int32_t* neighbours) {

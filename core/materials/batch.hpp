@@ -51,11 +51,11 @@ struct Batch {
             read<kStates>(z_, lane, z);
         }
     };
-    static Motion<V, d> motion_of(int lane, T dt, const T* grad_v) {
-        Motion<V, d> motion;
-        motion.dt = V(dt);
-        read<d * d>(grad_v, lane, motion.grad_v.a);
-        return motion;
+    static TrialStep<V, d> step_of(int lane, T dt, const T* grad_v) {
+        TrialStep<V, d> step;
+        step.dt = V(dt);
+        read<d * d>(grad_v, lane, step.grad_v.a);
+        return step;
     }
 
     static void energy(const T* F, const T* p, const T* z, T* out) {
@@ -88,7 +88,7 @@ struct Batch {
         if constexpr (Flowing<Model>) {
             for (int lane = 0; lane < kBatch; lane += kWidth) {
                 Point at(lane, F, p, z);
-                Model::flow(at.F, motion_of(lane, dt, grad_v), at.p, at.z);
+                Model::flow(at.F, step_of(lane, dt, grad_v), at.p, at.z);
                 write<d * d>(at.F.a, lane, F);
                 write<kStates>(at.z, lane, z);
             }
@@ -99,7 +99,7 @@ struct Batch {
             for (int lane = 0; lane < kBatch; lane += kWidth) {
                 Point at(lane, F, p, z);
                 Mat<V, d> stress;
-                advance_model<Model>(at.F, motion_of(lane, dt, grad_v), at.p, at.z, stress);
+                advance_model<Model>(at.F, step_of(lane, dt, grad_v), at.p, at.z, stress);
                 write<d * d>(at.F.a, lane, F);
                 write<kStates>(at.z, lane, z);
                 write_symmetric(stress, lane, tau);

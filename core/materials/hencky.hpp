@@ -120,14 +120,14 @@ struct HenckyPlastic {
         return e;
     }
     template <class V, int d>
-    static void flow(Mat<V, d>& F, const Motion<V, d>& motion, const V* p, V* z) {
+    static void flow(Mat<V, d>& F, const TrialStep<V, d>& step, const V* p, V* z) {
         Svd<V, d> f;
-        project(F, f, motion.dt, p, z);
+        project(F, f, step.dt, p, z);
     }
     template <class V, int d>
-    static void advance(Mat<V, d>& F, const Motion<V, d>& motion, const V* p, V* z, Mat<V, d>& tau) {
+    static void advance(Mat<V, d>& F, const TrialStep<V, d>& step, const V* p, V* z, Mat<V, d>& tau) {
         Svd<V, d> f;
-        const Vec<V, d> e = project(F, f, motion.dt, p, z);
+        const Vec<V, d> e = project(F, f, step.dt, p, z);
         tau = compose(f.U, Hencky::principal_stress(e, p), f.U);
     }
 };

@@ -72,14 +72,14 @@ struct Liquid {
         return p[0] * max(V(1), V(inverse_power(J, p[1]) * J));
     }
     template <class V, int d>
-    static void flow(Mat<V, d>& F, const Motion<V, d>&, const V*, V*) {
+    static void flow(Mat<V, d>& F, const TrialStep<V, d>&, const V*, V*) {
         const V J = determinant(F);
         F = Mat<V, d>::identity();
         F(0, 0) = J;
     }
     template <class V, int d>
-    static void advance(Mat<V, d>& F, const Motion<V, d>& motion, const V* p, V* z, Mat<V, d>& tau) {
-        flow(F, motion, p, z);
+    static void advance(Mat<V, d>& F, const TrialStep<V, d>& step, const V* p, V* z, Mat<V, d>& tau) {
+        flow(F, step, p, z);
         const V pressure_J = pressure(F(0, 0), p) * F(0, 0);
         tau = Mat<V, d>::zero();
         for (int i = 0; i < d; ++i) tau(i, i) = -pressure_J;

@@ -7,9 +7,9 @@
 //   principal(s, p, z)             derivatives of Psi^(s) for the differential (see Principal)
 //   modulus(F, p, z)               stiffness lam + 2 mu as it is now, for the wave speed
 // and, where the material needs it,
-//   flow(F, motion, p, z)          plastic or viscous flow: projects the trial F, updates the history z
+//   flow(F, step, p, z)            plastic or viscous flow: projects the trial F, updates the history z
 //   viscosity(p)                   Newtonian viscosity eta [Pa s]: adds 2 eta J sym(grad v) to tau
-//   advance(F, motion, p, z, tau)  flow and Kirchhoff stress at once, where both share a decomposition
+//   advance(F, step, p, z, tau)    flow and Kirchhoff stress at once, where both share a decomposition
 // templated over V = float, double or lanes of them, and d = 2, 3. p and z are arrays of V.
 #pragma once
 
@@ -23,20 +23,20 @@ namespace continua {
 
 // The step that led to a trial state.
 template <class V, int d>
-struct Motion {
+struct TrialStep {
     V dt;
     Mat<V, d> grad_v;
 };
 
 template <class Model>
-concept Flowing = requires(Mat<double, 2>& F, const Motion<double, 2>& motion, const double* p, double* z) {
-    Model::flow(F, motion, p, z);
+concept Flowing = requires(Mat<double, 2>& F, const TrialStep<double, 2>& step, const double* p, double* z) {
+    Model::flow(F, step, p, z);
 };
 template <class Model>
 concept Viscous = requires(const double* p) { Model::viscosity(p); };
 template <class Model>
-concept Fused = requires(Mat<double, 2>& F, const Motion<double, 2>& motion, const double* p, double* z) {
-    Model::advance(F, motion, p, z, F);
+concept Fused = requires(Mat<double, 2>& F, const TrialStep<double, 2>& step, const double* p, double* z) {
+    Model::advance(F, step, p, z, F);
 };
 // Stress that depends on the velocity, or that falls out of the flow, is computed once and kept with the particle.
 template <class Model>
@@ -86,14 +86,14 @@ inline Mat<V, d> kirchhoff_stress(const Mat<V, d>& F, const Mat<V, d>& grad_v, c
 
 // Flow of the trial F, then its stress.
 template <class Model, class V, int d>
-inline void advance_model(Mat<V, d>& F, const Motion<V, d>& motion, const V* p, V* z, Mat<V, d>& tau) {
+inline void advance_model(Mat<V, d>& F, const TrialStep<V, d>& step, const V* p, V* z, Mat<V, d>& tau) {
     if constexpr (Fused<Model>) {
-        Model::advance(F, motion, p, z, tau);
+        Model::advance(F, step, p, z, tau);
     } else {
-        if constexpr (Flowing<Model>) Model::flow(F, motion, p, z);
+        if constexpr (Flowing<Model>) Model::flow(F, step, p, z);
         tau = kirchhoff_from(Mat<V, d>(Model::piola(F, (const V*)p, (const V*)z)), F);
     }
-    if constexpr (Viscous<Model>) add_viscous_stress(V(Model::viscosity(p)), determinant(F), motion.grad_v, tau);
+    if constexpr (Viscous<Model>) add_viscous_stress(V(Model::viscosity(p)), determinant(F), step.grad_v, tau);
 }
 
 }  // namespace continua

@@ -121,24 +121,24 @@ struct OldroydB {
         return definite;
     }
     template <class V, int d>
-    static Mat<V, d> printed_update(const Mat<V, d>& F, const Motion<V, d>& motion, const V* p, const V* z) {
-        const Mat<V, d> A = motion.dt * motion.grad_v, I = Mat<V, d>::identity(), map = I + A, cof = cofactor(map);
+    static Mat<V, d> printed_update(const Mat<V, d>& F, const TrialStep<V, d>& step, const V* p, const V* z) {
+        const Mat<V, d> A = step.dt * step.grad_v, I = Mat<V, d>::identity(), map = I + A, cof = cofactor(map);
         const Mat<V, d> old = (V(1) / determinant(map, cof)) * (transpose(cof) * F);
         const Mat<V, d> b = z[0] * times_transpose(old, old), Ab = A * b;
-        return b + (motion.dt * p[3]) * (I - b) + Ab + transpose(Ab);
+        return b + (step.dt * p[3]) * (I - b) + Ab + transpose(Ab);
     }
     template <class V, int d>
-    static void flow(Mat<V, d>& F, const Motion<V, d>& motion, const V* p, V* z) {
+    static void flow(Mat<V, d>& F, const TrialStep<V, d>& step, const V* p, V* z) {
         const V J = determinant(F);
-        const auto printed = p[4] > V(0), elastic = (p[3] * motion.dt == V(0) && !printed) || !(J > V(0));
+        const auto printed = p[4] > V(0), elastic = (p[3] * step.dt == V(0) && !printed) || !(J > V(0));
         if (all(elastic)) return;
-        const V kept = exp_of(V(-motion.dt * p[3]));
+        const V kept = exp_of(V(-step.dt * p[3]));
         Mat<V, d> S = (kept * z[0]) * times_transpose(F, F), L;
         for (int i = 0; i < d; ++i) S(i, i) += V(1) - kept;
         cholesky(S, L);
         if (any(printed)) {
             Mat<V, d> other;
-            const auto definite = cholesky(printed_update(F, motion, p, z), other) && printed;
+            const auto definite = cholesky(printed_update(F, step, p, z), other) && printed;
             for (int k = 0; k < d * d; ++k) L.a[k] = select(definite, other.a[k], L.a[k]);
         }
         V root = L(0, 0);  // of det b
@@ -148,8 +148,8 @@ struct OldroydB {
         z[0] = select(elastic, z[0], V(V(1) / (size * size)));
     }
     template <class V, int d>
-    static void advance(Mat<V, d>& F, const Motion<V, d>& motion, const V* p, V* z, Mat<V, d>& tau) {
-        flow(F, motion, p, z);
+    static void advance(Mat<V, d>& F, const TrialStep<V, d>& step, const V* p, V* z, Mat<V, d>& tau) {
+        flow(F, step, p, z);
         tau = kirchhoff_from(Mat<V, d>(QuadraticNeoHookean::piola(F, p, z)), F);
     }
 };

@@ -49,7 +49,7 @@ struct Snow {
     // Clamp the stretches to [lower, upper]; what is cut off goes into the plastic volume ratio Jp, or, where `preserve`
     // is set, back into the elastic part as a pure dilation, so that plastic flow keeps the volume (J15 section 6.4.1).
     template <class V, int d>
-    static void flow(Mat<V, d>& F, const Motion<V, d>&, const V* p, V* z) {
+    static void flow(Mat<V, d>& F, const TrialStep<V, d>&, const V* p, V* z) {
         if (all(clearly_elastic(F, p))) return;
         Svd<V, d> f = polar_svd(F);
         V trial = V(1), kept = V(1);

@@ -97,12 +97,6 @@ inline V exp_of(const V& x) {
     }
 }
 
-// x^y for x > 0.
-template <class V>
-inline V pow_of(const V& x, const V& y) {
-    return exp_of(V(y * log_of(x)));
-}
-
 // (ln a - ln b)/(a - b) for a, b > 0, also where they are equal: 2 atanh(t)/(t (a + b)), t = (a - b)/(a + b).
 template <class V>
 inline V log_slope(const V& a, const V& b) {

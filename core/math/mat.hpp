@@ -90,12 +90,6 @@ inline V dot(const Mat<V, d>& x, const Mat<V, d>& y) {
     return sum;
 }
 template <class V, int d>
-inline V trace(const Mat<V, d>& x) {
-    V sum = x(0, 0);
-    for (int i = 1; i < d; ++i) sum += x(i, i);
-    return sum;
-}
-template <class V, int d>
 inline Mat<V, d> cofactor(const Mat<V, d>& F) {
     if constexpr (d == 2)
         return {{F(1, 1), -F(1, 0), -F(0, 1), F(0, 0)}};

@@ -13,8 +13,8 @@
 
 #include <algorithm>
 
+#include "../geometry/box_tree.hpp"
 #include "collision_cover.hpp"
-#include "collision_tree.hpp"
 
 namespace continua {
 
@@ -172,7 +172,7 @@ class CollisionDetector {
         Vector<d> point = vector_at<d>(x, node);
         for (int a = 0; a < d; ++a) point[a] += 1e-10 * kBeside[a] * cell_tree_.largest_coordinate();
         std::vector<Entry> all;
-        cell_tree_.visit_at(point.a, [&](int32_t c) {
+        cell_tree_.visit_at(point.data(), [&](int32_t c) {
             if (has(cell(c), d + 1, node)) return;
             if (const int winding = cover<d>(x, cell(c), point)) add_entry(all, {body_of(cell(c)), c, winding});
         });
@@ -203,7 +203,7 @@ class CollisionDetector {
         const Vector<d> middle = rest_middle(facet(f), d);
         const Vector<d> from_cell = add_scaled<d>(middle, -1, rest_middle(cell(entry.cell), d + 1));
         const Vector<d> from_node = add_scaled<d>(middle, -1, vector_at<d>(rest_.data(), node));
-        return inner<d>(from_cell, from_cell) < inner<d>(from_node, from_node);
+        return dot(from_cell, from_cell) < dot(from_node, from_node);
     }
 
     // Of two candidates at the same distance the one with the smaller number; -1 if there are none.
@@ -211,7 +211,7 @@ class CollisionDetector {
     int32_t closest_facet(const double* x, const Vector<d>& point, double bound, Candidate&& candidate) const {
         int32_t best = -1;
         double least = kFar;
-        facet_tree_.visit_near(point.a, bound, [&](int32_t f) {
+        facet_tree_.visit_near(point.data(), bound, [&](int32_t f) {
             if (!candidate(f)) return least;
             const double distance = closest_primitive<d>(x, point, facet(f)).squared;
             if (distance < least || (distance == least && f < best)) least = distance, best = f;

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "collision_primitive.hpp"
+#include "../geometry/closest_primitive.hpp"
 
 namespace continua {
 
@@ -15,7 +15,7 @@ inline void cell_edges(const double* x, const int32_t* cell, Vector<d> (&edge)[d
 }
 // Area or volume between vectors, with a sign.
 inline double spanned(const Vector<2> (&e)[2]) { return e[0][0] * e[1][1] - e[0][1] * e[1][0]; }
-inline double spanned(const Vector<3> (&e)[3]) { return inner<3>(e[0], cross_product(e[1], e[2])); }
+inline double spanned(const Vector<3> (&e)[3]) { return dot(e[0], cross(e[1], e[2])); }
 
 // 1 if the triangle (2D) or tetrahedron (3D) contains the point, -1 if it does so inside out, 0 if not.
 template <int d>
@@ -47,11 +47,11 @@ inline double covered_directions(const double* x, const int32_t* cell, int32_t n
             away[count++] = add_scaled<d>(vector_at<d>(x, cell[k]), -1, vector_at<d>(x, node));
     const double volume = std::abs(spanned(away));
     if constexpr (d == 2) {
-        return sign * std::atan2(volume, inner<2>(away[0], away[1])) / (2 * M_PI);
+        return sign * std::atan2(volume, dot(away[0], away[1])) / (2 * M_PI);
     } else {  // solid angle of a triangle, after van Oosterom and Strackee (1983)
         double length[3], base = 1;
-        for (int k = 0; k < 3; ++k) base *= length[k] = std::sqrt(inner<3>(away[k], away[k]));
-        for (int k = 0; k < 3; ++k) base += inner<3>(away[k], away[(k + 1) % 3]) * length[(k + 2) % 3];
+        for (int k = 0; k < 3; ++k) base *= length[k] = norm(away[k]);
+        for (int k = 0; k < 3; ++k) base += dot(away[k], away[(k + 1) % 3]) * length[(k + 2) % 3];
         return sign * 2 * std::atan2(volume, base) / (4 * M_PI);
     }
 }

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "../contact/law.hpp"
+#include "../geometry/closest_primitive.hpp"
 #include "../parallel.hpp"
-#include "collision_primitive.hpp"
 
 namespace continua {
 
@@ -42,7 +42,7 @@ class CollisionPair {
     }
 
     // Of the force on the point, along r; the facet takes the opposite, shared by its weights.
-    double force_size() const { return 2 * first_ * std::sqrt(inner<d>(r, r)); }
+    double force_size() const { return 2 * first_ * norm(r); }
 
     // out (kNodes, d) = dPhi/dx_i = 2 Phi' w_i r
     void gradient(double* out) const {
@@ -59,12 +59,12 @@ class CollisionPair {
         for (int k = 0; k < edges_; ++k) {
             const Vector<d> edge_change =
                 add_scaled<d>(vector_at<d>(dx, node[corner_[k + 1]]), -1, vector_at<d>(dx, node[corner_[0]]));
-            q[k] = inner<d>(edge_[k], change) + inner<d>(r, edge_change);
+            q[k] = dot(edge_[k], change) + dot(r, edge_change);
         }
         solve(q, y);
         Vector<d> common = add_scaled<d>({}, 2 * first_, change);
         for (int k = 0; k < edges_; ++k) common = add_scaled<d>(common, -2 * first_ * y[k], edge_[k]);
-        common = add_scaled<d>(common, 4 * second_ * inner<d>(r, change), r);
+        common = add_scaled<d>(common, 4 * second_ * dot(r, change), r);
         double along_r[kNodes] = {};
         for (int k = 0; k < edges_; ++k) along_r[corner_[k + 1]] = -2 * first_ * y[k], sum += y[k];
         along_r[corner_[0]] = 2 * first_ * sum;
@@ -92,14 +92,14 @@ class CollisionPair {
     double first_, second_;  // derivatives of Phi by the squared distance
 
     void invert_edge_products() {
-        if (edges_ == 1) inverse_[0] = 1 / inner<d>(edge_[0], edge_[0]);
+        if (edges_ == 1) inverse_[0] = 1 / dot(edge_[0], edge_[0]);
         if constexpr (d == 3)
             if (edges_ == 2) {
-                const Vector<3> n = cross_product(edge_[0], edge_[1]);
-                const double det = inner<3>(n, n);
-                inverse_[0] = inner<3>(edge_[1], edge_[1]) / det;
-                inverse_[1] = -inner<3>(edge_[0], edge_[1]) / det;
-                inverse_[2] = inner<3>(edge_[0], edge_[0]) / det;
+                const Vector<3> n = cross(edge_[0], edge_[1]);
+                const double det = dot(n, n);
+                inverse_[0] = dot(edge_[1], edge_[1]) / det;
+                inverse_[1] = -dot(edge_[0], edge_[1]) / det;
+                inverse_[2] = dot(edge_[0], edge_[0]) / det;
             }
     }
     // y = (A^T A)^-1 q
@@ -147,7 +147,7 @@ class CollisionPairs {
         for (size_t p = 0; p < pairs_.size(); ++p) {
             const Pair& pair = pairs_[p];
             const Vector<d> j = stopping_impulse(pair, mass, v);
-            const double size = std::sqrt(inner<d>(j, j));
+            const double size = norm(j);
             const double part = size > 0 ? coulomb(mu * dt, pair.force_size(), size) / size : 1;
             for (int a = 0; a < d; ++a) {
                 impulses[p * d + size_t(a)] = part * j[a];
@@ -183,9 +183,9 @@ class CollisionPairs {
             sliding = add_scaled<d>(sliding, pair.w[i], vector_at<d>(v, pair.node[i]));
             mobility += pair.w[i] * pair.w[i] / mass[pair.node[i]];
         }
-        const double depth2 = inner<d>(pair.r, pair.r);
+        const double depth2 = dot(pair.r, pair.r);
         if (!(depth2 > 0 && mobility > 0)) return {};
-        sliding = add_scaled<d>(sliding, -inner<d>(sliding, pair.r) / depth2, pair.r);
+        sliding = add_scaled<d>(sliding, -dot(sliding, pair.r) / depth2, pair.r);
         return add_scaled<d>({}, -1 / mobility, sliding);
     }
 };

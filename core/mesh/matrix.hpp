@@ -62,11 +62,10 @@ class BlockMatrix {
         }
     }
     void diagonal(const double* values, double* out) const {
-        for_diagonal([&](int64_t node, int64_t place, int axis) { out[node * d + axis] = values[place]; });
-    }
-    // Adds amount (nodes,) to the diagonal.
-    void shift(double* values, const double* amount) const {
-        for_diagonal([&](int64_t node, int64_t place, int) { values[place] += amount[node]; });
+        for (int64_t row = 0; row < nodes(); ++row)
+            for (int64_t k = first_[size_t(row)]; k < first_[size_t(row + 1)]; ++k)
+                if (column_[size_t(k)] == row)
+                    for (int a = 0; a < d; ++a) out[row * d + a] = values[k * kBlock + a * (d + 1)];
     }
 
   private:
@@ -135,14 +134,6 @@ class BlockMatrix {
             column_[size_t(place)] = int32_t(column);
             pair_[size_t(place)] = int32_t(pair);
         });
-    }
-    // function(node, place in values, axis)
-    template <class Function>
-    void for_diagonal(Function&& function) const {
-        for (int64_t row = 0; row < nodes(); ++row)
-            for (int64_t k = first_[size_t(row)]; k < first_[size_t(row + 1)]; ++k)
-                if (column_[size_t(k)] == row)
-                    for (int a = 0; a < d; ++a) function(row, k * kBlock + a * (d + 1), a);
     }
 };
 

@@ -6,18 +6,17 @@
 
 namespace continua {
 
-// R(M) = I + M if det(I + M) > 0 else R(M/2)^2. Counts the halvings.
+// R(M) = I + M if det(I + M) > 0 else R(M/2)^2.
 template <class T, int d>
-inline Mat<T, d> safe_map(const Mat<T, d>& M, int& halvings, int depth = 0) {
+inline Mat<T, d> safe_map(const Mat<T, d>& M, int depth = 0) {
     const Mat<T, d> A = Mat<T, d>::identity() + M;
     if (determinant(A) > T(0) || depth >= 24) return A;
-    ++halvings;
-    const Mat<T, d> half = safe_map(T(0.5) * M, halvings, depth + 1);
+    const Mat<T, d> half = safe_map(T(0.5) * M, depth + 1);
     return half * half;
 }
 
 template <class V, int d>
-inline Mat<V, d> safe_map_lanes(const Mat<V, d>& M, int& halvings) {
+inline Mat<V, d> safe_map_lanes(const Mat<V, d>& M) {
     Mat<V, d> A = Mat<V, d>::identity() + M;
     const auto good = determinant(A) > V(0);
     if (all(good)) return A;
@@ -26,7 +25,7 @@ inline Mat<V, d> safe_map_lanes(const Mat<V, d>& M, int& halvings) {
         if (good[lane]) continue;
         Mat<T, d> m;
         for (int k = 0; k < d * d; ++k) m.a[k] = M.a[k][lane];
-        const Mat<T, d> safe = safe_map(m, halvings);
+        const Mat<T, d> safe = safe_map(m);
         for (int k = 0; k < d * d; ++k) A.a[k][lane] = safe.a[k];
     }
     return A;

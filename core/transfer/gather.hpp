@@ -22,7 +22,7 @@ struct GatherOptions {
     T light;                          // nodes lighter than this fraction of the particle switch off differences
     bool gradient;                    // L is the true gradient of the grid velocity; else C
     bool exponential;                 // F update by exp(dt L)
-    bool deform;                      // F follows; else it stays as it is in both sets of arrays
+    bool deform;                      // F follows; else it stays as it is in both sets of arrays, or there is none
     T wrap_lower[3], wrap_length[3];  // periodic axes, length 0 = none
     T crowded;                        // value of the last channel beyond which particles are shaken apart, 0 = never
     uint64_t seed;                    // of the shaking
@@ -30,7 +30,6 @@ struct GatherOptions {
 
 struct GatherReport {
     double max_speed2 = 0, max_wave_speed2 = 0, max_strain2 = 0, max_viscosity = 0;  // viscosity: kinematic
-    int64_t halvings = 0;
     int64_t bad = -1;  // a particle (index into the input arrays) whose new state is not finite
 
     void merge(const GatherReport& o) {
@@ -38,7 +37,6 @@ struct GatherReport {
         max_wave_speed2 = std::max(max_wave_speed2, o.max_wave_speed2);
         max_strain2 = std::max(max_strain2, o.max_strain2);
         max_viscosity = std::max(max_viscosity, o.max_viscosity);
-        halvings += o.halvings;
         if (bad < 0) bad = o.bad;
     }
 };
@@ -73,13 +71,12 @@ struct GatherBatch {
     Record records[kBatch] = {};
     ModeRecord<T, 1> smallest[kBatch];  // of all nodes of a particle; the last channel is the mass
     V speed2_max = V(0), strain2_max = V(0), wave2_max = V(0), viscosity_max = V(0);
-    int halvings = 0;
 
     void fetch(const BatchIndices& batch, const Particles<T>& in, bool flip, bool deform) {
         batch.fetch(in.x, in.stride, d, x);
         if (deform) batch.fetch(in.F, in.stride, d * d, F);
         batch.fetch(in.mass, mass);
-        batch.fetch(in.volume, volume);
+        if (in.volume) batch.fetch(in.volume, volume);
         batch.fetch(in.ids, ids);
         batch.fetch(in.state, in.stride, in.states, z);
         if (flip) batch.fetch(in.v, in.stride, d, v);
@@ -129,11 +126,11 @@ struct GatherBatch {
                 }
             if (options.affine != Affine::none) keep_affine(stencils, options, lane, c);
             finite += move(lane, dt, options, flip);
-            if (!options.deform) continue;
-            for (int k = 0; k < d * d; ++k) store(grad.a[k], grad_v + k * kBatch + lane);
             const Mat<V, d> step = dt * grad;
             strain2_max = max(strain2_max, V(dot(step, step)));
-            f = (options.exponential ? exponential(step) : safe_map_lanes(step, halvings)) * f;
+            if (!options.deform) continue;
+            for (int k = 0; k < d * d; ++k) store(grad.a[k], grad_v + k * kBatch + lane);
+            f = (options.exponential ? exponential(step) : safe_map_lanes(step)) * f;
             for (int k = 0; k < d * d; ++k) {
                 store(f.a[k], F + k * kBatch + lane);
                 finite += V(0) * f.a[k];
@@ -253,7 +250,7 @@ struct GatherBatch {
         if (deform) put_back(F, count, d * d, out.stride, out.F + at);
         put_back(z, count, out.states, out.stride, out.state + at);
         put_back(mass, count, 1, out.stride, out.mass + at);
-        put_back(volume, count, 1, out.stride, out.volume + at);
+        if (out.volume) put_back(volume, count, 1, out.stride, out.volume + at);
         put_back(ids, count, 1, out.stride, out.ids + at);
         if (out.tau) put_back(tau, count, BatchFunctions<T, d>::kSym, out.stride, out.tau + at);
     }
@@ -353,7 +350,6 @@ GatherReport gather(const Particles<T>& in, const Particles<T>& out, const Param
         report.max_strain2 = double(stdx::hmax(data.strain2_max));
         report.max_wave_speed2 = double(stdx::hmax(data.wave2_max));
         report.max_viscosity = double(stdx::hmax(data.viscosity_max));
-        report.halvings = data.halvings;
     }
     GatherReport total;
     for (const auto& report : reports) total.merge(report);

@@ -16,30 +16,36 @@ if TYPE_CHECKING:
     from continua.bodies.drain import Drain
     from continua.bodies.emitter import Emitter
     from continua.bodies.force import BodyForce
-    from continua.bodies.mesh_body import SolidBody, SpringBody
-    from continua.bodies.points import Body
+    from continua.bodies.body import Body
+    from continua.bodies.points import ParticleBody
+    from continua.bodies.solid_body import SolidBody
+    from continua.bodies.spring_body import SpringBody
     from continua.bodies.scripted import Scripted
     from continua.bodies.start import Placed, Scattered
     from continua.bodies.variation import Gradient
     from continua.contact import boundaries, colliders, motions
+    from continua.continuum.settings import Contact, Continuum
     from continua.errors import ContinuaError
     from continua.geometry import meshes, shapes
     from continua.simulation import Simulation
 
 # Where each public name lives; modules are loaded when first used, so that the command line starts at once.
 _HOMES = {
-    "Body": "continua.bodies.points",
+    "Body": "continua.bodies.body",
     "BodyForce": "continua.bodies.force",
+    "Contact": "continua.continuum.settings",
     "ContinuaError": "continua.errors",
+    "Continuum": "continua.continuum.settings",
     "Drain": "continua.bodies.drain",
     "Emitter": "continua.bodies.emitter",
     "Gradient": "continua.bodies.variation",
+    "ParticleBody": "continua.bodies.points",
     "Placed": "continua.bodies.start",
     "Scattered": "continua.bodies.start",
     "Scripted": "continua.bodies.scripted",
     "Simulation": "continua.simulation",
-    "SolidBody": "continua.bodies.mesh_body",
-    "SpringBody": "continua.bodies.mesh_body",
+    "SolidBody": "continua.bodies.solid_body",
+    "SpringBody": "continua.bodies.spring_body",
     "set_threads": "continua._core",
     "threads": "continua._core",
 }
@@ -64,10 +70,13 @@ _MODULES = {
 __all__ = [
     "Body",
     "BodyForce",
+    "Contact",
     "ContinuaError",
+    "Continuum",
     "Drain",
     "Emitter",
     "Gradient",
+    "ParticleBody",
     "Placed",
     "Scattered",
     "Scripted",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from continua import _core
-from continua.bodies.vertices import Vertices
 
 if TYPE_CHECKING:
     from continua.simulation import Simulation
@@ -17,41 +17,37 @@ def diagnose(sim: Simulation) -> dict[str, float]:
     """See `Simulation.diagnostics`."""
     totals = np.zeros(3)  # mass, kinetic, elastic
     momentum, angular, moment = np.zeros(3), np.zeros(3), np.zeros(3)
-    integrator = sim.integrator
-    for body in sim.grid_bodies:
-        if not len(body):
-            continue
-        elastic = body.energy_density() * body.volume.astype(np.float64)
-        if isinstance(body, Vertices):
-            totals[2] += body.mesh.energy.value(body.mesh.x)
-        sums = _core.particle_sums(
-            body.arrays,
-            integrator.lattice,
-            integrator.plan,
-            sim.dimension,
-            integrator.degree,
-            elastic,
-            integrator.staggered,
-        )
-        totals += sums["mass"], sums["kinetic"], sums["elastic"]
-        momentum += sums["momentum"]
-        angular += sums["angular"]
-        moment += sums["first_moment"]
-    for mesh in sim.free_meshes:
-        d = sim.dimension
-        p = mesh.mass[:, None] * mesh.v
-        totals += mesh.mass.sum(), 0.5 * (p * mesh.v).sum(), mesh.energy.value(mesh.x)
-        momentum[:d] += p.sum(axis=0)
-        moment[:d] += mesh.mass @ mesh.x
-        arm, push = np.zeros((len(mesh), 3)), np.zeros((len(mesh), 3))
-        arm[:, :d], push[:, :d] = mesh.x, p
-        angular += np.cross(arm, push).sum(axis=0)
-    if sim.free_meshes and sim.mesh_stepper.collision is not None:
-        totals[2] += sim.mesh_stepper.collision.value(np.concatenate([mesh.x for mesh in sim.free_meshes]))
+    steppers = sim.steppers
+    for body in sim.bodies:
+        own = body.totals()
+        totals += own.mass, own.kinetic, own.elastic
+        momentum += own.momentum
+        angular += own.angular
+        moment += own.first_moment
+        field = steppers[sim.world.continuum_of(body)].field
+        for particles in body.particle_sets():
+            if not len(particles):
+                continue
+            sums = _core.particle_sums(
+                particles.arrays,
+                field.lattice,
+                field.rule.plan,
+                field.dimension,
+                field.degree,
+                body.elastic_energies(),
+                field.staggered,
+            )
+            totals += sums["mass"], sums["kinetic"], sums["elastic"]
+            momentum += sums["momentum"]
+            angular += sums["angular"]
+            moment += sums["first_moment"]
+    free = sim.world.free_meshes
+    if free and sim.mesh_stepper.collision is not None:
+        totals[2] += sim.mesh_stepper.collision.value(np.concatenate([mesh.x for mesh in free]))
     mass, kinetic, stored = (float(v) for v in totals)
     potential = -float(sim.gravity @ moment[: sim.dimension])
     row: dict[str, float] = {"time": sim.time, "step": sim.steps, "dt": sim.dt, "mass": mass}
-    if sim.drains:
+    if sim.world.drains:
         row["drained"] = sum(sim.drained.values())
     row |= {
         "kinetic": kinetic,
@@ -62,13 +58,19 @@ def diagnose(sim: Simulation) -> dict[str, float]:
     row |= {f"momentum_{'xyz'[a]}": float(momentum[a]) for a in range(sim.dimension)}
     row |= {f"angular_{'xyz'[a]}": float(angular[a]) for a in ((2,) if sim.dimension == 2 else (0, 1, 2))}
     row |= {f"center_{'xyz'[a]}": float(moment[a] / mass) if mass else 0.0 for a in range(sim.dimension)}
-    row |= {"particles": sim.particles, "blocks": integrator.grid.blocks}
-    speeds = [b.max_speed for b in sim.bodies] + [m.max_speed for m in sim.meshes]
-    row |= {"max_speed": max(speeds, default=0.0)}
-    row |= integrator.report
-    row |= {f"seconds_{phase}": seconds for phase, seconds in integrator.seconds.items()}
-    if sim.free_meshes:
-        for name, value in sim.mesh_stepper.report.items():
-            row[name] = row.get(name, 0.0) + value
+    for pair, impulse in sim.contact_impulses.items():
+        row |= {f"contact_{pair}_{'xyz'[a]}": float(impulse[a]) for a in range(sim.dimension)}
+    row |= {"particles": sim.particles, "blocks": sum(s.field.grid.blocks for s in steppers.values())}
+    row |= {"max_speed": max((body.max_speed for body in sim.bodies), default=0.0)}
+    for stepper in steppers.values():
+        _add(row, stepper.report)
+        _add(row, {f"seconds_{phase}": seconds for phase, seconds in stepper.seconds.items()})
+    if free:
+        _add(row, sim.mesh_stepper.report)
         row["seconds_meshes"] = sim.mesh_stepper.seconds
     return row
+
+
+def _add(row: dict[str, float], more: Mapping[str, float]) -> None:
+    for name, value in more.items():
+        row[name] = row.get(name, 0.0) + value

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from continua.bodies.points import Body
+from continua.bodies.body import Body
+from continua.bodies.particles import ParticleSet
 from continua.errors import InstabilityError
-from continua.integrators import BadParticle
+from continua.integrators import BadParticle, Incompressible
+from continua.integrators.incompressible import VISCOUS_PATIENCE
 from continua.timestep import Bound
 
 if TYPE_CHECKING:
@@ -16,24 +19,43 @@ if TYPE_CHECKING:
 
 SOLVER = "solver: "  # begins the name of a bound on dt by a solve that ended with the status behind it
 MEANING = {"max_iter": "no iterations left", "stuck": "no way down found"}
+# Linear solves of incompressible flow: name, what their residual is, iterations in terms of max_iterations, and what
+# there is to set besides max_iterations.
+FLOW = {
+    "viscous": ("viscosity", "a residual", VISCOUS_PATIENCE, "raise viscous_tolerance"),
+    "pressure": ("pressure", "an outflow from a cell", 1, "raise tolerance"),
+    "volume": ("volume control", "a part of the crowding", 1, "set volume_control to 0"),
+}
 
 
-def _particle(body: Body, index: int) -> tuple[str, str]:
+def _particle(particles: ParticleSet, index: int) -> str:
     """Position and deformation gradient of a particle as text."""
-    a = body.arrays
-    F = np.array2string(a.F[:, index].reshape(body.dimension, -1), precision=4, separator=", ").replace(
-        "\n", ""
-    )
-    return ", ".join(f"{value:.5g}" for value in a.x[:, index]), F
+    a = particles.arrays
+    text = "(" + ", ".join(f"{value:.5g}" for value in a.x[:, index]) + ") m"
+    if not a.deforms:
+        return text
+    F = np.array2string(a.F[:, index].reshape(particles.dimension, -1), precision=4, separator=", ")
+    return f"{text} with F = {F}".replace("\n", "")
+
+
+def _most(
+    sim: Simulation, of: Callable[[ParticleSet], float], *, implicit: bool = False
+) -> tuple[Body, ParticleSet]:
+    """The particles, of all or of implicit continua, for which a number is largest, and their body."""
+    world = sim.world
+    bodies = [b for b in world.grid_bodies if not implicit or world.integrator_of(world.continuum_of(b)).implicit]
+    found = [(body, p) for body in bodies for p in body.particle_sets() if len(p)]
+    return max(found, key=lambda pair: of(pair[1]))
 
 
 def unstable(sim: Simulation, bad: BadParticle, bound: Bound) -> InstabilityError:
     """A particle became non-finite or left the grid in the step that was just tried."""
     body = bad.body
-    x, F = _particle(body, bad.index)
+    particles = body.particle_sets()[bad.set]
     return InstabilityError(
-        f'particle {body.arrays.ids[bad.index]} of body "{body.name}" ({body.material.label}) is no longer finite or '
-        f"left the grid at step {sim.steps + 1}, t = {sim.time:.6g} s: before the step it was at ({x}) m with F = {F}, "
+        f'particle {particles.ids[bad.index]} of body "{body.name}" ({body.label}) is no longer finite or '
+        f"left the grid at step {sim.steps + 1}, t = {sim.time:.6g} s: before the step it was at "
+        f"{_particle(particles, bad.index)}, "
         f"dt = {bound.dt:.4g} s set by {bound}; lower elastic_cfl or cfl, use a smaller dx, or check the material"
     )
 
@@ -41,13 +63,16 @@ def unstable(sim: Simulation, bad: BadParticle, bound: Bound) -> InstabilityErro
 def runaway(sim: Simulation, bound: Bound) -> InstabilityError:
     """The time step collapses: particles are too fast, or the solver does not converge."""
     if bound.name.startswith(SOLVER):
+        for name in sim.world.continua:
+            integrator = sim.world.integrator_of(name)
+            if isinstance(integrator, Incompressible):
+                return _unsolved_flow(sim, name, integrator, bound)
         return _unsolved(sim, bound)
-    body = max((b for b in sim.grid_bodies if len(b)), key=lambda b: b.max_speed)
-    index = int(np.argmax((body.v**2).sum(axis=1)))
-    x, F = _particle(body, index)
+    body, particles = _most(sim, lambda p: p.limits.speed)
+    index = int(np.argmax((particles.v**2).sum(axis=1)))
     return InstabilityError(
-        f"particles run away at step {sim.steps + 1}, t = {sim.time:.6g} s: particle {body.ids[index]} of body "
-        f'"{body.name}" ({body.material.label}) at ({x}) m moves at {body.max_speed:.4g} m/s with F = {F}, and dt '
+        f"particles run away at step {sim.steps + 1}, t = {sim.time:.6g} s: particle {particles.ids[index]} of "
+        f'body "{body.name}" ({body.label}) at {_particle(particles, index)} moves at {particles.limits.speed:.4g} m/s, and dt '
         f"would have to shrink to {bound.dt:.3g} s ({bound}); lower elastic_cfl, use a smaller dx, or check the "
         f"material and the initial state"
     )
@@ -57,14 +82,32 @@ def _unsolved(sim: Simulation, bound: Bound) -> InstabilityError:
     """No step is short enough for the implicit solve to converge."""
     status = bound.name.removeprefix(SOLVER)
     # Iterations grow with the cells that sound crosses in a step.
-    body = max((b for b in sim.grid_bodies if len(b)), key=lambda b: b.max_wave_speed)
+    body, particles = _most(sim, lambda p: p.limits.wave_speed, implicit=True)
+    integrator = sim.world.integrator_of(sim.world.continuum_of(body))
     now = ", ".join(
-        f"{name} = {getattr(sim.scheme, name)}" for name in ("max_iterations", "tolerance", "positive")
+        f"{name} = {getattr(integrator, name)}" for name in ("max_iterations", "tolerance", "positive")
     )
     return InstabilityError(
         f'the implicit solve of step {sim.steps + 1} from t = {sim.time:.6g} s ended as "{status}" '
         f"({MEANING.get(status, 'not converged')}), however short the step was made, down to {2 * bound.dt:.3g} s; "
-        f'the stiffest body is "{body.name}" ({body.material.label}), where sound moves at {body.max_wave_speed:.4g} '
-        f"m/s and particles at up to {body.max_speed:.4g} m/s; raise max_iterations or tolerance of the integrator or "
+        f'the stiffest body is "{body.name}" ({body.label}), where sound moves at {particles.limits.wave_speed:.4g} '
+        f"m/s and particles at up to {particles.limits.speed:.4g} m/s; raise max_iterations or tolerance of the integrator or "
         f"set its positive to true (now {now}), use a smaller cfl, or integrator symplectic"
+    )
+
+
+def _unsolved_flow(sim: Simulation, continuum: str, scheme: Incompressible, bound: Bound) -> InstabilityError:
+    """No step is short enough for a linear solve of incompressible flow."""
+    solve = bound.name.removeprefix(SOLVER)
+    name, what, patience, remedy = FLOW[solve]
+    iterations, residual = (sim.steppers[continuum].report[f"{solve}_{key}"] for key in ("iterations", "residual"))
+    most = patience * scheme.max_iterations
+    why = "raise max_iterations, or" if iterations >= most else "rounding allows no less:"
+    scale = "the largest one" if solve == "volume" else "the fastest flow"
+    setting = remedy.split()[1]
+    return InstabilityError(
+        f"the {name} of step {sim.steps + 1} from t = {sim.time:.6g} s did not converge, however short the step was "
+        f"made, down to {2 * bound.dt:.3g} s: {iterations:.0f} of {most} iterations left {what} of {residual:.3g} of "
+        f"{scale}; {why} {remedy} of the integrator (now max_iterations = {scheme.max_iterations}, {setting} = "
+        f"{getattr(scheme, setting):g})"
     )

@@ -98,7 +98,7 @@ def run(
     description: dict[str, Any],
 ) -> None:
     """See `Simulation.run`."""
-    if not (sim.bodies or sim.meshes):
+    if not sim.bodies:
         raise SetupError("there is nothing to simulate; add a body or an emitter first")
     recorder = None
     first, start = 0, sim.time
@@ -166,7 +166,7 @@ def _frames(
             dt = sim.step(remaining)
             meter.steps += 1
             meter.particle_steps += sim.particles
-            meter.vertex_steps += sum(map(len, sim.meshes))
+            meter.vertex_steps += sum(map(len, sim.world.mesh_bodies))
             if dt >= remaining:
                 sim.time = end  # exactly, so that rounding does not add up
             meter.step(frame - 1)
@@ -210,8 +210,7 @@ def _interruptible() -> Iterator[threading.Event]:
 
 def frame_of(sim: Simulation, index: int) -> Frame:
     """What is seen at this moment: every body in order of particle id, and where the colliders are."""
-    bodies = [BodyFrame(b.name, "points", b.material.label, b.fields()) for b in sim.bodies]
-    bodies += [BodyFrame(str(m.name), m.kind, m.label, m.fields(), m.cells, m.surface) for m in sim.meshes]
+    bodies = [BodyFrame(str(b.name), b.kind, b.label, b.fields(), *b.topology()) for b in sim.bodies]
     poses = None
     if sim.colliders:
         found = [c.movement.pose(sim.time, sim.dimension) for c in sim.colliders]
@@ -224,24 +223,14 @@ def _describe(sim: Simulation, plan: RunPlan, extra: dict[str, Any]) -> dict[str
     return {
         "version": __version__,
         "machine": machine(),
-        "seed": sim.seed,
+        "seed": sim.world.seed,
         "dimension": sim.dimension,
         "dx": sim.dx,
-        "precision": sim.precision,
+        "precision": sim.world.precision,
         "fps": plan.fps,
         "frames": plan.frames,
         "bodies": [
-            *({"name": b.name, "material": b.material.label, "particles": len(b)} for b in sim.bodies),
-            *(
-                {
-                    "name": m.name,
-                    "material": m.label,
-                    "particles": len(m),
-                    "cells": len(m.cells),
-                    "cell": m.cell,
-                }
-                for m in sim.meshes
-            ),
+            {"name": b.name, "material": b.label, "particles": len(b)} | b.described() for b in sim.bodies
         ],
         "colliders": [adapter.dump_python(c, mode="json", exclude={"motion"}) for c in sim.colliders],
         "scene": None,

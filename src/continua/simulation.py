@@ -1,47 +1,49 @@
-"""The simulation: a world, a grid, and the loop that advances them."""
+"""The simulation: it has a world, picks dt, runs the step and keeps the clock."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from continua.bodies.body import Body
 from continua.bodies.force import pushed
-from continua.bodies.mesh_body import MeshBody
-from continua.bodies.points import Body
-from continua.bodies.vertices import Vertices
+from continua.continuum.meeting import MeetingResult, Pair, advance
+from continua.contact.colliders import Collider
 from continua.errors import InstabilityError, SetupError
 from continua.grid.blocks import SIDE
 from continua.instability import runaway, unstable
 from continua.integrators import (
-    ImplicitGrid,
-    Incompressible,
-    IncompressibleFlow,
+    BadParticle,
     MeshResult,
     MeshStepper,
+    ObstacleTable,
     Optimization,
-    SemiImplicit,
     Stepper,
-    StepResult,
-    SymplecticEuler,
+    StepSetting,
+    make_stepper,
 )
 from continua.optimize import Report
 from continua.summary import Progress, Summary, summarise
 from continua.timestep import Bound, check_fixed, fit_to, gravity_bound, stability_bounds, strictest
 from continua.world import World
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from continua.world import Options
+
 MAX_STRAIN = 0.5  # |dt grad v| beyond which a step is repeated with half the dt
 CELL_SORT = 8  # steps between sorts by cell; in between particles are sorted by block only
-LIMIT_REFRESH = 32  # steps after which the fastest vibration of meshes on the grid is looked up again
 FRAME = 1 / 24  # [s], the step of mesh bodies on their own unless a frame is shorter
 SHORTEST_FRAME = 1 / 16  # of such a step that does not converge is tried before it is an error
 COLLAPSE = 1e-4  # a dt below this fraction of the first one means that particles run away
 
 
-class Simulation(World):
+class Simulation:
     """A world of material on a grid. SI units throughout.
 
     dx: grid spacing [m]. gravity: acceleration [m/s^2]; two numbers make the world 2D, three make it 3D.
@@ -61,68 +63,108 @@ class Simulation(World):
     - seed: of all random sampling.
     """
 
-    dt: float = 0.0  # of the last step [s]
-    bound: Bound = Bound(0.0, "none")  # what set it
-    _integrator: Stepper | None = None
-    _mesh_stepper: MeshStepper | None = None
-    _first_dt: float | None = None
+    def __init__(
+        self, dx: float, gravity: Sequence[float] = (0.0, -9.81, 0.0), **options: Unpack[Options]
+    ) -> None:
+        self.world = World(dx, gravity, **options)
+        self.add = self.world.add
+        self.time, self.steps = 0.0, 0
+        self.dt = 0.0  # of the last step [s]
+        self.bound = Bound(0.0, "none")  # what set it
+        self.impulses = np.zeros((0, 3))  # total impulse each obstacle gave to the material [N s]
+        self.contact_impulses: dict[str, NDArray] = {}  # that the first continuum of each pair got so far (3,) [N s]
+        self.drained: dict[str, float] = {}  # mass that each drain has removed [kg]
+        self._steppers: dict[str, Stepper] = {}
+        self._mesh_stepper: MeshStepper | None = None
+        self._first_dt: float | None = None
+        self._pairs: list[Pair] = []
+        self._counted: list[object] = []  # obstacles that the rows of `impulses` belong to
+
+    # ---- what there is ---------------------------------------------------------------------------------------
+
+    @property
+    def bodies(self) -> list[Body]:
+        """All bodies, in the order in which they were added."""
+        return self.world.bodies
+
+    @property
+    def colliders(self) -> list[Collider]:
+        """All obstacles."""
+        return self.world.colliders
+
+    @property
+    def dx(self) -> float:
+        """Grid spacing [m]."""
+        return self.world.dx
+
+    @property
+    def gravity(self) -> NDArray[np.float64]:
+        """Acceleration (d,) [m/s^2]."""
+        return self.world.gravity
+
+    @property
+    def dimension(self) -> int:
+        """2 or 3."""
+        return self.world.dimension
+
+    @property
+    def particles(self) -> int:
+        """Number of particles in all bodies made of them."""
+        return self.world.particles
 
     # ---- stepping --------------------------------------------------------------------------------------------
 
     @property
-    def started(self) -> bool:
-        return self._integrator is not None
+    def steppers(self) -> Mapping[str, Stepper]:
+        """What advances each continuum, with its grid, by name; made at the first step."""
+        if not self.world.started:
+            self.start()
+        return self._steppers
 
-    @property
-    def integrator(self) -> Stepper:
-        """The time integrator and its grid, made at the first step."""
-        if self._integrator is None:
-            self._integrator = self._make_integrator()
-            for body in self.bodies:
-                self._place(body)
-            self.vertices = self._made_vertices(self.meshes)
-        return self._integrator
+    def start(self) -> None:
+        """Make the grids and fit the bodies to them; the first step does it by itself."""
+        world = self.world
+        world.settle_continua()
+        self._steppers = {name: self._make_stepper(name) for name in world.continua}
+        world.join_grids()
+        world.started = True
+        for body in world.bodies:
+            world.place(body)
+        self._pairs = world.pairs()
 
-    @property
-    def free_meshes(self) -> list[MeshBody]:
-        """Mesh bodies that are not on the grid."""
-        on_grid = [vertices.mesh for vertices in self.vertices]
-        return [mesh for mesh in self.meshes if mesh not in on_grid]
+    def _make_stepper(self, continuum: str) -> Stepper:
+        world = self.world
+        return make_stepper(
+            world.integrator_of(continuum),
+            world.transfer_of(continuum),
+            world.lattice(),
+            world.degree,
+            mls=world.stress_transfer == "mls",
+            exponential=world.deformation == "exponential",
+            push_out=world.push_out,
+        )
 
     @property
     def mesh_stepper(self) -> MeshStepper:
-        """What advances mesh bodies."""
+        """What advances mesh bodies that are not on a grid."""
         if self._mesh_stepper is None:
-            assert isinstance(self.scheme, Optimization)
-            self._mesh_stepper = MeshStepper(self.scheme)
+            integrator = self.world.free_integrator()
+            assert isinstance(integrator, Optimization)
+            self._mesh_stepper = MeshStepper(integrator)
         return self._mesh_stepper
-
-    def _make_integrator(self) -> Stepper:
-        if isinstance(self.scheme, Incompressible):
-            return IncompressibleFlow(
-                self.lattice(), self.degree, self.transfer, push_out=self.push_out, settings=self.scheme
-            )
-        options: dict[str, Any] = {
-            "mls": self.stress_transfer == "mls",
-            "exponential": self.deformation == "exponential",
-            "push_out": self.push_out,
-        }
-        if isinstance(self.scheme, (SemiImplicit, Optimization)):
-            return ImplicitGrid(self.lattice(), self.degree, self.transfer, settings=self.scheme, **options)
-        return SymplecticEuler(self.lattice(), self.degree, self.transfer, **options)
 
     def choose_dt(self, remaining: float = float("inf")) -> Bound:
         """The time step for now and what sets it, at most `remaining` [s]."""
-        bounds = self._bounds()
+        fixed, bounds = self.world.fixed_dt, self._bounds()
         if not bounds:
-            if self.meshes and self.fixed_dt is None:
+            if self.world.mesh_bodies and fixed is None:
                 return Bound(min(remaining, FRAME) if np.isinf(remaining) else remaining, "frame")
-            return Bound(fit_to(remaining, self.fixed_dt or 1e-3), "fixed" if self.fixed_dt else "none")
+            return Bound(fit_to(remaining, fixed or 1e-3), "fixed" if fixed else "none")
         bound = strictest(bounds)
-        if self.fixed_dt is not None:
-            if not self.force_dt:
-                check_fixed(self.fixed_dt, bounds, {b.name: b.material.label for b in self.grid_bodies})
-            bound = Bound(self.fixed_dt, "fixed")
+        if fixed is not None:
+            if not self.world.force_dt:
+                check_fixed(fixed, bounds, {str(b.name): b.label for b in self.bodies})
+            bound = Bound(fixed, "fixed")
         elif self._first_dt is None:
             self._first_dt = bound.dt
         elif bound.dt < COLLAPSE * self._first_dt:
@@ -130,43 +172,39 @@ class Simulation(World):
         return Bound(fit_to(remaining, bound.dt), bound.name, bound.body)
 
     def _bounds(self) -> list[Bound]:
-        bodies = self.grid_bodies
-        bounds = stability_bounds(bodies, self.dx, self.cfl, self.elastic_cfl)
-        if self.scheme.implicit:
-            bounds = [bound for bound in bounds if bound.name == "cfl"]
-        if bodies and (self.scheme.implicit or self.scheme.incompressible) and self.gravity.any():
-            bounds.append(gravity_bound(self.gravity, self.dx, self.cfl))
+        world, bounds = self.world, []
+        world.join_grids()
+        for name in world.continua:
+            bodies = [body for body in world.bodies_of(name) if body.particle_sets()]
+            found = stability_bounds(bodies, world.dx, world.cfl, world.elastic_cfl)
+            integrator = world.integrator_of(name)
+            if integrator.implicit:
+                found = [bound for bound in found if bound.name == "cfl"]
+            if bodies and (integrator.implicit or integrator.incompressible) and world.gravity.any():
+                found.append(gravity_bound(world.gravity, world.dx, world.cfl))
+            bounds += found
         return bounds
 
     def step(self, remaining: float = float("inf")) -> float:
         """Advance by one time step of at most `remaining` [s]; returns the step taken [s]."""
-        integrator, bodies = self.integrator, [b for b in self.grid_bodies if len(b)]
-        for vertices in self.vertices:
-            vertices.follow_mesh()
-            self._wrap(vertices.x)
-            if self.steps % LIMIT_REFRESH == 0:
-                vertices.limit(self.dx)
+        world, every = self.world, self.steppers
+        world.join_grids()
+        for body in world.bodies:
+            body.ready(world.wrap, world.dx, self.steps)
         bound = self.choose_dt(remaining)
+        moving = {name: every[name] for name in every if any(map(len, world.grid_bodies_of(name)))}
         result = None
-        if bodies:
-            if bad := integrator.sort(bodies, by_cell=self.steps % CELL_SORT == 0):
+        if moving:
+            if bad := self._sort(moving):
                 raise unstable(self, bad, bound)
-            result = self._advance(bodies, bound.dt)
-            shortest = COLLAPSE * (bound.dt if self._first_dt is None else self._first_dt)
-            while (why := self._too_long(result)) and not self.force_dt:
-                bound = Bound(bound.dt / 2, why)
-                if bound.dt < shortest:
-                    raise runaway(self, bound)
-                result = self._advance(bodies, bound.dt)
-            if result.bad is not None:
-                raise unstable(self, result.bad, bound)
+            result, bound = self._advance(moving, bound)
         moved = None
-        if self.free_meshes:
+        if world.free_meshes:
             moved, bound = self._advance_meshes(bound, alone=result is None)
         if result is not None:
-            self._accept(bodies, result, bound.dt)
+            self._accept(moving, result, bound.dt)
         if moved is not None:
-            moved.accept(self.free_meshes, bound.dt)
+            moved.accept(world.free_meshes, bound.dt)
             self._add_impulses(moved.impulses)
         self._emit(bound.dt)
         self._drain(self.time + bound.dt)
@@ -175,38 +213,70 @@ class Simulation(World):
         self.dt, self.bound = bound.dt, bound
         return bound.dt
 
-    def _too_long(self, result: StepResult) -> str:
+    def _sort(self, moving: Mapping[str, Stepper]) -> BadParticle | None:
+        by_cell = self.steps % CELL_SORT == 0
+        for name, stepper in moving.items():
+            if bad := stepper.sort(self.world.grid_bodies_of(name), by_cell=by_cell):
+                return bad
+        return None
+
+    def _advance(self, moving: Mapping[str, Stepper], bound: Bound) -> tuple[MeetingResult, Bound]:
+        """A good step of all continua, not yet accepted, and its length: it is halved until it is good."""
+        result = self._try(moving, bound.dt)
+        shortest = COLLAPSE * (bound.dt if self._first_dt is None else self._first_dt)
+        while (why := self._too_long(result)) and not self.world.force_dt:
+            bound = Bound(bound.dt / 2, why)
+            if bound.dt < shortest:
+                raise runaway(self, bound)
+            result = self._try(moving, bound.dt)
+        for found in result.results.values():
+            if found.bad is not None:
+                raise unstable(self, found.bad, bound)
+        return result, bound
+
+    def _too_long(self, result: MeetingResult) -> str:
         """Why a step must be repeated with half the dt, or nothing."""
-        if result.bad is not None:
+        found = list(result.results.values())
+        if any(one.bad is not None for one in found):
             return ""
-        if result.unconverged:
-            return f"solver: {result.unconverged}"
+        for one in found:
+            if one.unconverged:
+                return f"solver: {one.unconverged}"
         return "strain" if result.max_strain > MAX_STRAIN else ""
 
-    def _advance(self, bodies: Sequence[Body], dt: float) -> StepResult:
-        for vertices in self.vertices:
-            vertices.begin_step(self.time + dt)
-        with pushed(bodies, self.forces, self.time, dt):
-            return self.integrator.advance(bodies, self.obstacles, dt, self.time, self.gravity)
+    def _try(self, moving: Mapping[str, Stepper], dt: float) -> MeetingResult:
+        world = self.world
+        bodies = [body for stepper in moving.values() for body in stepper.field.bodies]
+        for body in bodies:
+            body.begin(self.time + dt)
+        table = ObstacleTable.of(world.obstacles, self.time + dt, world.lattice())
+        settings = {
+            name: StepSetting(
+                self.time, dt, world.gravity, table.with_friction(world.obstacle_friction(name))
+            )
+            for name in moving
+        }
+        with pushed(bodies, world.forces, self.time, dt):
+            return advance(moving, self._pairs, settings)
 
-    def _accept(self, bodies: Sequence[Body], result: StepResult, dt: float) -> None:
-        period = SIDE * self.dx * self.lattice().period.astype(np.float64)
-        for body, speeds in zip(bodies, result.speeds, strict=True):
-            if isinstance(body, Vertices):
-                body.obey(dt)
-            body.swap()
-            body.max_speed, body.max_wave_speed, body.max_viscosity = speeds
-            if isinstance(body, Vertices):
-                body.take_step(dt, period)
+    def _accept(self, moving: Mapping[str, Stepper], result: MeetingResult, dt: float) -> None:
+        period = SIDE * self.dx * self.world.lattice().period.astype(np.float64)
+        for name, stepper in moving.items():
+            for body, limits in zip(stepper.field.bodies, result.results[name].limits, strict=True):
+                body.end(dt)
+                body.accept(dt, limits, period)
         self._add_impulses(result.impulses)
+        for pair, impulse in result.met.items():
+            self.contact_impulses[pair] = self.contact_impulses.get(pair, np.zeros(3)) + impulse
 
     def _advance_meshes(self, bound: Bound, *, alone: bool) -> tuple[MeshResult, Bound]:
         """A step of the meshes that are not on the grid, and its length: where they are `alone` it may be shortened."""
-        shortest = bound.dt if self.fixed_dt or not alone else SHORTEST_FRAME * bound.dt
+        world = self.world
+        shortest = bound.dt if world.fixed_dt or not alone else SHORTEST_FRAME * bound.dt
         while True:
             try:
                 return self.mesh_stepper.advance(
-                    self.free_meshes, self.colliders, self.forces, bound.dt, self.time, self.gravity
+                    world.free_meshes, world.colliders, world.forces, bound.dt, self.time, world.gravity
                 ), bound
             except InstabilityError:
                 bound = Bound(bound.dt / 2, "solver")
@@ -214,22 +284,28 @@ class Simulation(World):
                     raise
 
     def _add_impulses(self, impulses: NDArray[np.float64]) -> None:
-        """impulses (n, 3) [N s] of the first n obstacles."""
-        if len(self.impulses) != len(self.obstacles):
-            self.impulses = np.zeros((len(self.obstacles), 3))
+        """impulses (n, 3) [N s] of the first n obstacles; those that came during the run have given nothing yet."""
+        obstacles = self.world.obstacles
+        if len(self.impulses) != len(obstacles):
+            grown = np.zeros((len(obstacles), 3))
+            if len(self.impulses) == len(self._counted):
+                for row, known in zip(self.impulses, self._counted, strict=True):
+                    grown[next(k for k, one in enumerate(obstacles) if one is known)] = row
+            self.impulses = grown
+        self._counted = list(obstacles)
         self.impulses[: len(impulses)] += impulses
 
     def _emit(self, dt: float) -> None:
-        for emitter, body, spacing in self.emitters:
-            x = self._wrap(emitter.released(self.time, self.time + dt, spacing))
+        for emitter, body, spacing in self.world.emitters:
+            x = self.world.wrap(emitter.released(self.time, self.time + dt, spacing))
             v = np.tile(np.array(emitter.velocity), (len(x), 1))
             volume = np.full(len(x), spacing**self.dimension)
             body.append(x, v, np.zeros((len(x), self.dimension, self.dimension)), volume)
 
     def _drain(self, t: float) -> None:
-        for name, drain in zip(self.drained, self.drains, strict=True):
-            if drain.is_open(t):
-                self.drained[name] += sum(drain.drain(body) for body in self.bodies)
+        for drain in self.world.drains:
+            gone = sum(drain.drain(b) for b in self.world.particle_bodies) if drain.is_open(t) else 0.0
+            self.drained[str(drain.name)] = self.drained.get(str(drain.name), 0.0) + gone
 
     # ---- looking ---------------------------------------------------------------------------------------------
 
@@ -244,9 +320,10 @@ class Simulation(World):
 
     @property
     def solves(self) -> list[Report]:
-        """How the minimisations of the last step went, of the grid and of meshes on their own: status, iterations, and
+        """How the minimisations of the last step went, of grids and of meshes on their own: status, iterations, and
         gradient and energy after each of them."""
-        found = [self.integrator.last_solve, self._mesh_stepper.last_solve if self._mesh_stepper else None]
+        found = [stepper.last_solve for stepper in self.steppers.values()]
+        found.append(self._mesh_stepper.last_solve if self._mesh_stepper else None)
         return [report for report in found if report is not None]
 
     def summary(self) -> Summary:
@@ -259,45 +336,37 @@ class Simulation(World):
         """Everything needed to continue with the same bits, as arrays."""
         first = np.nan if self._first_dt is None else self._first_dt
         data = {"clock": np.array([self.time, self.steps, self.dt, first]), "impulses": self.impulses.copy()}
-        data["drained"] = np.array(list(self.drained.values()), dtype=np.float64)
+        drained = [self.drained.get(str(drain.name), 0.0) for drain in self.world.drains]
+        data["drained"] = np.array(drained, dtype=np.float64)
+        for pair in self._pairs:
+            data[f"contact/{pair.label}"] = self.contact_impulses.get(pair.label, np.zeros(3)).copy()
         for number, body in enumerate(self.bodies):
             data.update({f"body{number}/{key}": array for key, array in body.snapshot().items()})
-        for number, mesh in enumerate(self.meshes):
-            data.update({f"mesh{number}/{key}": array for key, array in mesh.snapshot().items()})
-        for number, vertices in enumerate(self.vertices):
-            data.update({f"vertices{number}/{key}": array for key, array in vertices.snapshot().items()})
         return data
 
     def load_state(self, state: dict[str, NDArray]) -> None:
         """Continue from `state()` of a simulation that was set up in the same way."""
-        for kind, own in (("body", self.bodies), ("mesh", self.meshes)):
-            stored = {key.split("/")[0] for key in state if key.startswith(kind)}
-            if len(stored) != len(own):
-                what = "bodies" if kind == "body" else "mesh bodies"
-                raise SetupError(
-                    f"the stored state has {len(stored)} {what} but this simulation has {len(own)}"
-                )
-        drained = state.get("drained", np.zeros(0))
-        if len(drained) != len(self.drains):
+        stored = {key.split("/")[0] for key in state if key.startswith("body")}
+        if len(stored) != len(self.bodies):
             raise SetupError(
-                f"the stored state has {len(drained)} drains but this simulation has {len(self.drains)}"
+                f"the stored state has {len(stored)} bodies but this simulation has {len(self.bodies)}"
             )
-        _ = self.integrator  # made now, it fits the bodies to the grid; the stored ones fit already
+        drained = state.get("drained", np.zeros(0))
+        if len(drained) != len(self.world.drains):
+            raise SetupError(
+                f"the stored state has {len(drained)} drains but this simulation has {len(self.world.drains)}"
+            )
+        _ = self.steppers  # made now, they fit the bodies to the grid; the stored ones fit already
         self.time, steps, self.dt, first = (float(v) for v in state["clock"])
         self.steps = int(steps)
         self._first_dt = None if np.isnan(first) else first
-        self.impulses = np.array(state["impulses"])
-        self.drained = dict(zip(self.drained, drained.tolist(), strict=True))
-
-        def part(prefix: str) -> dict[str, NDArray]:
-            return {key.removeprefix(prefix): v for key, v in state.items() if key.startswith(prefix)}
-
+        self.impulses, self._counted = np.array(state["impulses"]), list(self.world.obstacles)
+        self.drained = {str(d.name): float(m) for d, m in zip(self.world.drains, drained, strict=True)}
+        met = {key.removeprefix("contact/"): v for key, v in state.items() if key.startswith("contact/")}
+        self.contact_impulses = {pair: np.array(impulse) for pair, impulse in met.items()}
         for number, body in enumerate(self.bodies):
-            body.restore(part(f"body{number}/"))
-        for number, mesh in enumerate(self.meshes):
-            mesh.restore(part(f"mesh{number}/"))
-        for number, vertices in enumerate(self.vertices):
-            vertices.restore(part(f"vertices{number}/"))
+            prefix = f"body{number}/"
+            body.restore({key.removeprefix(prefix): v for key, v in state.items() if key.startswith(prefix)})
 
     def run(
         self,

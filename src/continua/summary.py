@@ -67,17 +67,18 @@ class Progress:
 
 def summarise(sim: Simulation) -> Summary:
     """See `Simulation.summary`."""
+    world = sim.world
     bodies = [
-        BodySummary(b.name, b.material.label, len(b), float(b.mass.sum(dtype=np.float64)), b.max_wave_speed)
-        for b in sim.bodies
+        BodySummary(b.name, b.label, len(b), float(b.mass.sum(dtype=np.float64)), b.max_wave_speed)
+        for b in world.particle_bodies
     ] + [
         BodySummary(str(m.name), m.label, len(m), float(m.mass.sum()), 0.0, len(m.cells), m.cell)
-        for m in sim.meshes
+        for m in world.mesh_bodies
     ]
     bounds = sim._bounds()
     bound = strictest(bounds) if bounds else sim.choose_dt()
-    if sim.fixed_dt is not None:
-        bound = Bound(sim.fixed_dt, "fixed")
+    if world.fixed_dt is not None:
+        bound = Bound(world.fixed_dt, "fixed")
     return Summary(
         dimension=sim.dimension,
         dx=sim.dx,
@@ -88,18 +89,17 @@ def summarise(sim: Simulation) -> Summary:
         expected_dt=bound.dt,
         dt_bound=str(bound),
         memory=_memory(sim),
-        warnings=list(sim.warnings),
+        warnings=list(world.warnings),
     )
 
 
 def _memory(sim: Simulation) -> int:
     """Particle arrays, sorting, meshes, and a grid of about three blocks per full block of particles (its rim
     included)."""
-    arrays = sum(b.arrays.nbytes + b.next_arrays.nbytes + 8 * b.arrays.capacity for b in sim.bodies)
-    arrays += sum(mesh.nbytes for mesh in sim.meshes)
+    arrays = sum(body.nbytes for body in sim.bodies)
     if sim.steps:
-        return arrays + sim.integrator.workspace.nbytes
+        return arrays + sum(stepper.nbytes for stepper in sim.steppers.values())
     nodes = SIDE**sim.dimension
     blocks = 3 * sim.particles / (2**sim.dimension * nodes) + 8
-    tile = _core.tile_nodes(sim.dimension, sim.degree)
-    return int(arrays + blocks * (nodes + tile) * CHANNELS * np.dtype(sim.dtype).itemsize)
+    tile = _core.tile_nodes(sim.dimension, sim.world.degree)
+    return int(arrays + blocks * (nodes + tile) * CHANNELS * np.dtype(sim.world.dtype).itemsize)

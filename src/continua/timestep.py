@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from continua.bodies.points import Body
+from continua.bodies.body import Body
 from continua.errors import TimeStepError
 
 # Largest dt times kinematic viscosity, in cells squared; FLIP with MLS forces fails near 0.3, APIC near 0.4.
@@ -32,12 +32,14 @@ def stability_bounds(bodies: Sequence[Body], dx: float, cfl: float, elastic_cfl:
     viscous: momentum diffuses over at most a fraction of a cell."""
     bounds = []
     for body in bodies:
-        if body.max_speed > 0:
-            bounds.append(Bound(cfl * dx / body.max_speed, "cfl", body.name))
-        if body.max_wave_speed > 0:
-            bounds.append(Bound(elastic_cfl * dx / body.max_wave_speed, "elastic", body.name))
-        if body.max_viscosity > 0:
-            bounds.append(Bound(VISCOUS * dx**2 / body.max_viscosity, "viscous", body.name))
+        for particles in body.particle_sets():
+            limits, name = particles.limits, str(body.name)
+            if limits.speed > 0:
+                bounds.append(Bound(cfl * dx / limits.speed, "cfl", name))
+            if limits.wave_speed > 0:
+                bounds.append(Bound(elastic_cfl * dx / limits.wave_speed, "elastic", name))
+            if limits.viscosity > 0:
+                bounds.append(Bound(VISCOUS * dx**2 / limits.viscosity, "viscous", name))
     return bounds
 
 

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, overload
+from typing import Any, TypedDict, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from continua.bodies.body import Body
 from continua.bodies.drain import Drain
 from continua.bodies.emitter import Emitter
 from continua.bodies.fields import Fields
 from continua.bodies.force import BodyForce
 from continua.bodies.mesh_body import MeshBody
-from continua.bodies.points import Body
+from continua.bodies.points import ParticleBody
 from continua.bodies.variation import Regions, Variation, Vary
 from continua.bodies.velocity import Affine, Rigid, evaluate
-from continua.bodies.vertices import Vertices
 from continua.contact.boundaries import FixedVelocity, Periodic
 from continua.contact.colliders import Collider
+from continua.continuum.meeting import Pair
+from continua.continuum.settings import MAIN, Contact, Continuum
 from continua.errors import SetupError
 from continua.geometry.base import Shape
 from continua.geometry.sampling import sample
@@ -31,8 +33,25 @@ from continua.transfers import Transfer, as_transfer, kept_gradient
 
 DEGREES = {"linear": 1, "quadratic": 2, "cubic": 3}
 
-AnyMeshBody = TypeVar("AnyMeshBody", bound=MeshBody)
+AnyBody = TypeVar("AnyBody", bound=Body)
 VelocityLike = Rigid | Affine | ArrayLike | Callable[[NDArray], ArrayLike] | None
+
+
+class Options(TypedDict, total=False):
+    """Keyword arguments of `World` and `Simulation`."""
+
+    precision: str
+    transfer: str | Transfer
+    integrator: str | Integrator
+    kernel: str | None
+    stress_transfer: str
+    deformation: str
+    dt: float | None
+    force_dt: bool
+    cfl: float
+    elastic_cfl: float
+    push_out: float | None
+    seed: int
 
 
 def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:
@@ -42,7 +61,10 @@ def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:
 
 
 class World:
-    """Everything there is, before and between steps; the base of `Simulation`, which explains the arguments."""
+    """What there is: settings, bodies, continua, contacts, obstacles, sources, forces. It knows nothing of time.
+
+    `Simulation` explains the arguments.
+    """
 
     def __init__(
         self,
@@ -74,31 +96,25 @@ class World:
         self.dx = float(dx)
         self.precision = _one_of("precision", precision, ("single", "double"))
         self.transfer = as_transfer(transfer)
-        self.scheme = as_integrator(integrator)
-        self.kernel = _one_of("kernel", kernel or self.scheme.kernel, tuple(DEGREES))
+        self.integrator = as_integrator(integrator)
+        self.kernel = _one_of("kernel", kernel or self.integrator.kernel, tuple(DEGREES))
         self.stress_transfer = _one_of("stress_transfer", stress_transfer, ("gradient", "mls"))
         self.transfer.plan(self.dimension, self.degree)  # a scheme that does not fit the splines fails here
         self.deformation = _one_of("deformation", deformation, ("safe", "exponential"))
         self.fixed_dt, self.force_dt = dt, force_dt
         self.cfl, self.elastic_cfl = cfl, elastic_cfl
         self.push_out, self.seed = push_out, seed
-        self.time, self.steps = 0.0, 0
         self.bodies: list[Body] = []
-        self.meshes: list[MeshBody] = []
-        self.vertices: list[Vertices] = []  # of the meshes on the grid, from the first step on
+        self.continua: dict[str, Continuum] = {}
+        self.contacts: list[Contact] = []
         self.colliders: list[Collider] = []
         self.boundaries: list[FixedVelocity | Periodic] = []
-        self.emitters: list[tuple[Emitter, Body, float]] = []
+        self.emitters: list[tuple[Emitter, ParticleBody, float]] = []
         self.drains: list[Drain] = []
-        self.drained: dict[str, float] = {}  # mass that each drain has removed [kg]
         self.forces: list[BodyForce] = []
-        self.impulses = np.zeros((0, 3))  # total impulse each obstacle gave to the material [N s]
         self.warnings: list[str] = []
-
-    @property
-    def started(self) -> bool:
-        """Whether the grid is there, so that boundaries can no longer change."""
-        return False
+        self.started = False  # whether there are grids, so that boundaries and continua can no longer change
+        self._declared = False  # whether a continuum has been declared, so that names must be known
 
     @property
     def dimension(self) -> int:
@@ -111,19 +127,24 @@ class World:
         return DEGREES[self.kernel]
 
     @property
-    def modes(self) -> int:
-        """Polynomial velocity modes that each particle carries beyond its velocity and C."""
-        return len(self.transfer.plan(self.dimension, self.degree).high)
-
-    @property
     def dtype(self) -> type[np.floating]:
         """Number type of all particle and grid data."""
         return np.float32 if self.precision == "single" else np.float64
 
     @property
     def particles(self) -> int:
-        """Number of particles in all bodies."""
-        return sum(len(body) for body in self.bodies)
+        """Number of particles in all bodies made of them."""
+        return sum(len(body) for body in self.particle_bodies)
+
+    @property
+    def particle_bodies(self) -> list[ParticleBody]:
+        """Bodies made of particles."""
+        return [body for body in self.bodies if isinstance(body, ParticleBody)]
+
+    @property
+    def mesh_bodies(self) -> list[MeshBody]:
+        """Bodies made of a mesh."""
+        return [body for body in self.bodies if isinstance(body, MeshBody)]
 
     @overload
     def add(
@@ -138,28 +159,34 @@ class World:
         vary: Vary | None = None,
         regions: Regions | None = None,
         fields: Fields | None = None,
-    ) -> Body: ...
+        continuum: str | None = None,
+    ) -> ParticleBody: ...
     @overload
-    def add(self, thing: AnyMeshBody) -> AnyMeshBody: ...
+    def add(self, thing: AnyBody) -> AnyBody: ...
     @overload
     def add(self, thing: Collider) -> Collider: ...
     @overload
     def add(self, thing: FixedVelocity | Periodic) -> FixedVelocity | Periodic: ...
     @overload
-    def add(self, thing: Emitter) -> Body: ...
+    def add(self, thing: Emitter) -> ParticleBody: ...
+    @overload
+    def add(self, thing: Continuum) -> Continuum: ...
+    @overload
+    def add(self, thing: Contact) -> Contact: ...
     @overload
     def add(self, thing: Drain) -> Drain: ...
     @overload
     def add(self, thing: BodyForce) -> BodyForce: ...
 
     def add(self, thing: Any, material: Any = None, **options: Any) -> Any:
-        """Add a body (a shape and its material), a mesh body, a collider, a boundary, an emitter, a drain or a force.
+        """Add a body (a shape and its material, or a mesh body), a continuum, a contact, a collider, a boundary, an
+        emitter, a drain or a force.
 
         A body takes velocity (vector, `Rigid`, `Affine` or function) [m/s], name, particles_per_cell (4 in 2D,
         8 in 3D) and sampling ("regular", "jittered", "poisson"). Its material may differ between particles:
         vary gives fields of the material, {"E": f} with f(x (N, d) [m]) -> (N,), or an array (N,); regions is a list
         of (shape, material of the same kind). fields gives numbers that particles carry along, {"dye": value} with a
-        number, a function or an array. Returns the body, or the thing itself.
+        number, a function or an array. continuum names the one it belongs to. Returns the body, or the thing itself.
         """
         if isinstance(thing, Shape):
             if not isinstance(material, Material):
@@ -167,44 +194,186 @@ class World:
             return self._add_body(thing, material, **options)
         if material is not None or options:
             raise SetupError(f"{type(thing).__name__} takes no material and no options in add()")
-        if isinstance(thing, MeshBody):
-            return self._add_mesh(thing)
-        if isinstance(thing, Collider):
-            return self._add_collider(thing)
-        if isinstance(thing, (FixedVelocity, Periodic)):
-            return self._add_boundary(thing)
-        if isinstance(thing, Emitter):
-            return self._add_emitter(thing)
-        if isinstance(thing, Drain):
-            return self._add_drain(thing)
-        if isinstance(thing, BodyForce):
-            self.forces.append(thing)
-            return thing
+        for kind, take in self._adders():
+            if isinstance(thing, kind):
+                return take(thing)
         raise SetupError(
-            f"cannot add {thing!r}; give a shape with a material, a mesh body, a collider, a boundary, an emitter, "
-            "a drain or a body force"
+            f"cannot add {thing!r}; give a shape with a material, a mesh body, a continuum, a contact, a collider, a "
+            "boundary, an emitter, a drain or a body force"
         )
+
+    def _adders(self) -> list[tuple[type | tuple[type, ...], Callable[[Any], Any]]]:
+        return [
+            (Body, self._add_made_body),
+            (Continuum, self._add_continuum),
+            (Contact, self._add_contact),
+            (Collider, self._add_collider),
+            ((FixedVelocity, Periodic), self._add_boundary),
+            (Emitter, self._add_emitter),
+            (Drain, self._add_drain),
+            (BodyForce, self._add_force),
+        ]
+
+    def _add_force(self, force: BodyForce) -> BodyForce:
+        self.forces.append(force)
+        return force
+
+    # ---- continua --------------------------------------------------------------------------------------------
+
+    def _add_continuum(self, continuum: Continuum) -> Continuum:
+        if continuum.name in self.continua:
+            raise SetupError(
+                f'the continuum "{continuum.name}" is there already; declare every continuum once, before its bodies'
+            )
+        self._declared = True
+        self._make_continuum(continuum)
+        return continuum
+
+    def _make_continuum(self, continuum: Continuum) -> None:
+        if self.started:
+            raise SetupError(
+                f'the continuum "{continuum.name}" must be added before the first step; bodies may join one later'
+            )
+        integrators = [self.integrator_of(name) for name in self.continua]
+        integrators.append(continuum.integrator or self.integrator)
+        if len(integrators) > 1 and any(integrator.incompressible for integrator in integrators):
+            raise SetupError(
+                "an incompressible flow lives on a staggered grid and cannot meet another continuum yet; use the "
+                'material Liquid with integrator="symplectic", or one continuum'
+            )
+        self.continua[continuum.name] = continuum
+        self.transfer_of(continuum.name).plan(self.dimension, self.degree)  # one that does not fit fails here
+
+    def _continuum_for(self, name: str | None) -> str:
+        """The continuum of a new body, made at first use unless continua are declared one by one."""
+        name = name or MAIN
+        if name not in self.continua:
+            if self._declared and name != MAIN:
+                raise SetupError(
+                    f'there is no continuum "{name}" (there are: {", ".join(self.continua)}); correct the name, or '
+                    f'add ct.Continuum("{name}") first'
+                )
+            self._make_continuum(Continuum(name))
+        return name
+
+    def settle_continua(self) -> None:
+        """Before the first step: there is at least one continuum."""
+        if not self.continua:
+            self._make_continuum(Continuum(MAIN))
+
+    def free_integrator(self) -> Integrator:
+        """Of the meshes that move on their own."""
+        return self.integrator_of(self.continuum_of(self.free_meshes[0]))
+
+    def continuum_of(self, body: Body) -> str:
+        """Name of the continuum of a body."""
+        return body.continuum or MAIN
+
+    def bodies_of(self, continuum: str) -> list[Body]:
+        """The bodies of a continuum."""
+        return [body for body in self.bodies if self.continuum_of(body) == continuum]
+
+    def integrator_of(self, continuum: str) -> Integrator:
+        """How a continuum advances in time."""
+        return self.continua[continuum].integrator or self.integrator
+
+    def transfer_of(self, continuum: str) -> Transfer:
+        """How particles and grid of a continuum exchange momentum."""
+        return self.continua[continuum].transfer or self.transfer
+
+    def _modes(self, continuum: str) -> int:
+        """Polynomial velocity modes that each particle carries beyond its velocity and C."""
+        return len(self.transfer_of(continuum).plan(self.dimension, self.degree).high)
+
+    def _add_contact(self, contact: Contact) -> Contact:
+        if any({contact.a, contact.b} == {other.a, other.b} for other in self.contacts):
+            raise SetupError(f'there is a contact between "{contact.a}" and "{contact.b}" already')
+        self.contacts.append(contact)
+        if self.started:
+            self._sides(contact)
+        return contact
+
+    def contact_between(self, a: str, b: str) -> Contact | None:
+        """What was said of two things, named in any order."""
+        return next((c for c in self.contacts if {c.a, c.b} == {a, b}), None)
+
+    def pairs(self) -> list[Pair]:
+        """All pairs of continua, sorted by name, with what contacts say of them."""
+        said = {frozenset(self._sides(contact)): contact for contact in self.contacts}
+        names = sorted(self.continua)
+        found = []
+        for k, a in enumerate(names):
+            for b in names[k + 1 :]:
+                contact = said.get(frozenset((a, b)))
+                found.append(Pair(a, b) if contact is None else Pair(a, b, contact.friction, contact.slack))
+        return found
+
+    def obstacle_friction(self, continuum: str) -> dict[int, float]:
+        """Friction that contacts set between a continuum and obstacles, by number of the obstacle."""
+        friction = {}
+        for number, collider in enumerate(self.colliders):
+            for contact in self.contacts:
+                if collider.name in (contact.a, contact.b) and continuum in self._sides(contact):
+                    friction[number] = contact.friction
+        return friction
+
+    def _sides(self, contact: Contact) -> tuple[str, str]:
+        """The continua, or the collider and the continuum, that a contact is about."""
+        colliders = {collider.name for collider in self.colliders}
+        sides = [name if name in colliders else self._continuum_named(name, contact) for name in (contact.a, contact.b)]
+        if sides[0] == sides[1]:
+            free = {body.name for body in self.free_meshes}
+            if {contact.a, contact.b} <= free:
+                return contact.a, contact.b
+            raise SetupError(
+                f'"{contact.a}" and "{contact.b}" are both in the continuum "{sides[0]}", where bodies stick to each '
+                "other; put one of them into another continuum"
+            )
+        return sides[0], sides[1]
+
+    def _continuum_named(self, name: str, contact: Contact) -> str:
+        """The continuum of that name, or of the body of that name."""
+        if name in self.continua:
+            return name
+        body = next((body for body in self.bodies if body.name == name), None)
+        if body is None:
+            known = [*self.continua, *(n for n in self._names() if n)]
+            raise SetupError(
+                f'the contact between "{contact.a}" and "{contact.b}" names "{name}", but there is no such continuum, '
+                f"body or collider (there are: {', '.join(known)})"
+            )
+        continuum = self.continuum_of(body)
+        others = [other.name for other in self.bodies_of(continuum) if other is not body]
+        if others and body not in self.free_meshes:
+            raise SetupError(
+                f'the body "{name}" shares the continuum "{continuum}" with "{others[0]}", so that a contact cannot be '
+                f'about it alone; name the continuum "{continuum}", or give the body one of its own'
+            )
+        return continuum
+
+    # ---- checks ----------------------------------------------------------------------------------------------
 
     def _check_dimension(self, what: str, dimension: int) -> None:
         if dimension != self.dimension:
             raise SetupError(f"{what} is {dimension}D but gravity makes the world {self.dimension}D")
 
-    def _check_material(self, material: Material) -> None:
-        """Materials must fit the integrator, and incompressible fluids each other."""
+    def _check_material(self, material: Material, continuum: str) -> None:
+        """Materials must fit the integrator of their continuum, and incompressible fluids each other."""
+        integrator = self.integrator_of(continuum)
         fluid = isinstance(material, IncompressibleFluid)
-        if fluid != self.scheme.incompressible:
+        if fluid != integrator.incompressible:
             raise SetupError(
                 'an incompressible fluid needs integrator="incompressible", or use the material Liquid instead'
                 if fluid
                 else f'integrator="incompressible" is for IncompressibleFluid, not for {material.label}; '
                 'use integrator="symplectic", or a simulation of its own'
             )
-        if self.scheme.implicit and not isinstance(material, NativeMaterial):
+        if integrator.implicit and not isinstance(material, NativeMaterial):
             raise SetupError(
                 f"implicit integrators need second derivatives, which the Python material {material.label} does not "
-                'give; use integrator="symplectic"'
+                'give; use integrator="symplectic", or another continuum for this body'
             )
-        if fluid and any(body.material != material for body in self.bodies):
+        if fluid and any(body.material != material for body in self.particle_bodies):
             raise SetupError(
                 "incompressible fluids in one simulation must have the same density and viscosity"
             )
@@ -222,8 +391,8 @@ class World:
         return name
 
     def _names(self) -> list[str | None]:
-        bodies = [b.name for b in self.bodies] + [m.name for m in self.meshes]
-        return bodies + [c.name for c in self.colliders] + [*self.drained]
+        things = [*self.bodies, *self.colliders, *self.drains]
+        return [thing.name for thing in things]
 
     def _spacing(self, particles_per_cell: int | None) -> float:
         count = 2**self.dimension if particles_per_cell is None else particles_per_cell
@@ -243,11 +412,13 @@ class World:
         vary: Vary | None = None,
         regions: Regions | None = None,
         fields: Fields | None = None,
-    ) -> Body:
+        continuum: str | None = None,
+    ) -> ParticleBody:
         self._check_dimension("the shape", shape.dimension)
-        self._check_material(material)
+        continuum = self._continuum_for(continuum)
+        self._check_material(material, continuum)
         name = self._new_name(name, "body", self._names())
-        seed = self.seed + len(self.bodies)
+        seed = self.seed + len(self.particle_bodies)
         points, volumes = sample(shape, self._spacing(particles_per_cell), sampling, seed)  # type: ignore[arg-type]
         v, gradient = evaluate(velocity, points)
         variation = Variation(material, vary, regions) if vary or regions else None
@@ -255,60 +426,75 @@ class World:
             self._warn(
                 f'regions[{number}] of body "{name}" holds no particle; move it, enlarge it or leave it out'
             )
-        body = Body(name, material, self.dimension, self.dtype, variation, self.modes, fields)
-        body.append(points, v, gradient if self.transfer.affine else 0 * gradient, volumes)
-        if self.started:
-            self._place(body)
-        self.bodies.append(body)
+        body = ParticleBody(
+            name, material, self.dimension, self.dtype, variation, self._modes(continuum), fields
+        )
+        body.continuum = continuum
+        body.append(points, v, gradient if self.transfer_of(continuum).affine else 0 * gradient, volumes)
+        self._take(body)
         return body
 
-    def _add_mesh(self, body: MeshBody) -> MeshBody:
-        self._check_dimension("the mesh", body.dimension)
-        if self.scheme.incompressible:
+    def _take(self, body: Body) -> None:
+        self.bodies.append(body)
+        if self.started:
+            self.place(body)
+
+    def _add_made_body(self, body: Body) -> Body:
+        """A mesh body, or one of any other kind that follows the protocol."""
+        self._check_dimension(f"the {body.stem}", body.dimension)
+        if body in self.bodies:
+            raise SetupError(f'the body "{body.name}" has been added already; make another one')
+        body.continuum = self._continuum_for(body.continuum)
+        integrator = self.integrator_of(body.continuum)
+        if integrator.incompressible:
             raise SetupError(
                 'mesh bodies do not live in integrator="incompressible"; use "symplectic" or "optimization"'
             )
-        if body.on_grid is False and not isinstance(self.scheme, Optimization):
+        if isinstance(body, MeshBody) and body.on_grid is False and not isinstance(integrator, Optimization):
             raise SetupError(
-                f'a mesh body off the grid needs integrator="optimization", not {type(self.scheme).__name__}; '
+                f'a mesh body off the grid needs integrator="optimization", not {type(integrator).__name__}; '
                 "leave on_grid out"
             )
-        if body in self.meshes:
-            raise SetupError(f'the mesh body "{body.name}" has been added already; make another one')
-        body.name = self._new_name(body.name, "mesh", self._names())
-        self.meshes.append(body)
-        if self.started:
-            self.vertices += self._made_vertices([body])
+        body.name = self._new_name(body.name, body.stem, self._names())
+        self._take(body)
         return body
 
     def lives_on_grid(self, body: MeshBody) -> bool:
-        """Whether the vertices of a mesh are particles of the grid, where they meet all others.
+        """Whether the points of a mesh are particles of the grid, where they meet all others.
 
         Left to us, that is so but where the optimizer has nothing else to do: worlds without particles.
         """
         if body.on_grid is not None:
             return body.on_grid
-        return bool(self.bodies) or not isinstance(self.scheme, Optimization)
+        optimized = isinstance(self.integrator_of(self.continuum_of(body)), Optimization)
+        return bool(self.particle_bodies) or not optimized
 
-    def _made_vertices(self, meshes: Sequence[MeshBody]) -> list[Vertices]:
-        made = [Vertices(mesh, self.dtype, self.modes) for mesh in meshes if self.lives_on_grid(mesh)]
-        for vertices in made:
-            self._place(vertices)
-            vertices.limit(self.dx)
-        return made
+    def join_grids(self) -> None:
+        """Meshes that meet particles become particles of the grid, whichever of them came first."""
+        for body in self.mesh_bodies:
+            if body.set is None and self.lives_on_grid(body):
+                body.join_grid(self.dtype, self._modes(self.continuum_of(body)), self.dx)
+                if self.started:
+                    self.place(body)
 
     @property
     def grid_bodies(self) -> list[Body]:
-        """Everything made of particles: bodies, and vertices of meshes on the grid."""
-        vertices = self.vertices if self.started else self._made_vertices(self.meshes)
-        return [*self.bodies, *vertices]
+        """Bodies with particles on a grid."""
+        return [body for body in self.bodies if body.particle_sets()]
+
+    def grid_bodies_of(self, continuum: str) -> list[Body]:
+        """Bodies of a continuum with particles on its grid."""
+        return [body for body in self.bodies_of(continuum) if body.particle_sets()]
+
+    @property
+    def free_meshes(self) -> list[MeshBody]:
+        """Mesh bodies that move on their own."""
+        return [body for body in self.mesh_bodies if body.set is None]
 
     def _add_collider(self, collider: Collider) -> Collider:
         self._check_dimension(f"the {collider.kind} collider", collider.dimension)
         collider.name = self._new_name(collider.name, collider.kind, self._names())
         self.colliders.append(collider)
-        if len(self.impulses):  # added during the run: the others keep what they gave
-            self.impulses = np.insert(self.impulses, len(self.colliders) - 1, 0.0, axis=0)
         if collider.thickness() < 2 * self.dx:
             self._warn(
                 f'collider "{collider.name}" is {collider.thickness():.3g} m thick, less than 2 dx = '
@@ -345,25 +531,28 @@ class World:
             )
         return round(blocks)
 
-    def _add_emitter(self, emitter: Emitter) -> Body:
+    def _add_emitter(self, emitter: Emitter) -> ParticleBody:
         self._check_dimension("the emitter", emitter.dimension)
-        self._check_material(emitter.material)
+        continuum = self._continuum_for(emitter.continuum)
+        self._check_material(emitter.material, continuum)
         name = self._new_name(emitter.name, "emitter", self._names())
-        body = Body(
-            name, emitter.material, self.dimension, self.dtype, modes=self.modes, fields=emitter.fields
+        modes = self._modes(continuum)
+        body = ParticleBody(
+            name, emitter.material, self.dimension, self.dtype, modes=modes, fields=emitter.fields
         )
+        body.continuum = continuum
         spacing = self._spacing(emitter.particles_per_cell)
         layer = spacing / float(np.linalg.norm(emitter.velocity))
         first = emitter.released(emitter.start, emitter.start + layer, spacing)
         if len(first):  # a function that does not fit fails here rather than in the middle of a step
             body.passive.at(first)
-        self.bodies.append(body)
+        self._take(body)
         self.emitters.append((emitter, body, spacing))
         return body
 
     def _add_drain(self, drain: Drain) -> Drain:
         self._check_dimension("the drain", drain.dimension)
-        known = [body.name for body in self.bodies]
+        known = [body.name for body in self.particle_bodies]
         if drain.body is not None and drain.body not in known:
             raise SetupError(
                 f'there is no body "{drain.body}" for the drain (there are: {", ".join(known) or "none yet"}); '
@@ -371,7 +560,6 @@ class World:
             )
         drain.name = self._new_name(drain.name, "drain", self._names())
         self.drains.append(drain)
-        self.drained[drain.name] = 0.0
         return drain
 
     def lattice(self) -> Lattice:
@@ -383,15 +571,18 @@ class World:
                 period[boundary.axis] = self._period(boundary)
         return Lattice(self.dx, origin, period)
 
-    def _place(self, body: Body) -> None:
-        """Fit a new body to the grid: periodic axes, and what the transfer keeps of its velocity gradient."""
-        self._wrap(body.x)
-        plan = self.transfer.plan(self.dimension, self.degree)
-        if len(body):
-            place = (body.x - self.lattice().origin) / self.dx
-            body.C = kept_gradient(plan, body.C, place, self.scheme.incompressible)
+    def place(self, body: Body) -> None:
+        """Fit a new body to its grid: periodic axes, and what the transfer keeps of its velocity gradient."""
+        continuum = self.continuum_of(body)
+        plan = self.transfer_of(continuum).plan(self.dimension, self.degree)
+        staggered = self.integrator_of(continuum).incompressible
+        for particles in body.particle_sets():
+            self.wrap(particles.x)
+            if len(particles):
+                place = (particles.x - self.lattice().origin) / self.dx
+                particles.C = kept_gradient(plan, particles.C, place, staggered)
 
-    def _wrap(self, x: NDArray) -> NDArray:
+    def wrap(self, x: NDArray) -> NDArray:
         """Positions x (N, d) [m] inside the periodic axes, changed in place."""
         for boundary in self.boundaries:
             if isinstance(boundary, Periodic):

@@ -56,8 +56,8 @@ def test_mass_in_is_mass_there_and_mass_out(d: int, precision: str, transfer: An
     emitted, seen, present = 0.0, 0, []
     while sim.time < 0.6:
         sim.step()
-        emitted += float((body.mass[0].astype(np.float64) if len(body) else 0.0) * (body.created - seen))
-        seen = body.created
+        emitted += float((body.mass[0].astype(np.float64) if len(body) else 0.0) * (body.set.created - seen))
+        seen = body.set.created
         present.append(len(body))
         assert body.x[:, 0].max(initial=0.0) <= 0.41  # nothing is left inside
         assert len(np.unique(body.ids)) == len(body) and body.ids.max(initial=-1) < seen
@@ -117,7 +117,7 @@ def test_an_emptied_body_does_not_limit_the_time_step() -> None:
 
 
 def random_body(count: int = 40) -> ct.Body:
-    body = ct.Body("b", Snow(), 2, np.float64, modes=2, fields={"dye": lambda x: x[:, 0]})
+    body = ct.ParticleBody("b", Snow(), 2, np.float64, modes=2, fields={"dye": lambda x: x[:, 0]})
     rng = np.random.default_rng(0)
     body.append(
         rng.normal(size=(count, 2)),
@@ -126,12 +126,12 @@ def random_body(count: int = 40) -> ct.Body:
         rng.random(count),
     )
     body.F = rng.normal(size=(count, 2, 2))
-    body.arrays.modes[:count, :, :2] = rng.normal(size=(count, 2, 2))
+    body.set.arrays.modes[:count, :, :2] = rng.normal(size=(count, 2, 2))
     return body
 
 
 def columns(body: ct.Body, some: NDArray) -> dict[str, NDArray]:
-    return {name: body.arrays.part(name, some) for name in body.arrays.NAMES}
+    return {name: body.set.arrays.part(name, some) for name in body.set.arrays.NAMES}
 
 
 @pytest.mark.parametrize("gone", [[0], [39], [3, 4, 17], list(range(40)), []], ids=str)
@@ -140,11 +140,11 @@ def test_removing_keeps_the_order_and_the_numbers(gone: list[int]) -> None:
     mask = np.isin(np.arange(40), gone)
     kept = columns(body, np.flatnonzero(~mask))
     body.remove(mask)
-    assert len(body) == 40 - len(gone) and body.created == 40
+    assert len(body) == 40 - len(gone) and body.set.created == 40
     for name, array in columns(body, np.arange(len(body))).items():
         assert np.array_equal(array, kept[name]), name
     tail = np.arange(len(body), 40)
-    for arrays in (body.arrays, body.next_arrays):
+    for arrays in (body.set.arrays, body.set.next_arrays):
         assert all(not arrays.part(name, tail).any() for name in arrays.NAMES if name != "F")
         assert np.array_equal(arrays.part("F", tail), np.tile([[1], [0], [0], [1]], len(tail)))
 
@@ -152,7 +152,7 @@ def test_removing_keeps_the_order_and_the_numbers(gone: list[int]) -> None:
 def test_new_particles_get_new_numbers_and_start_fresh() -> None:
     body = random_body()
     body.remove(np.arange(40) >= 30)
-    again = ct.Body("b", Snow(), 2, np.float64, modes=2, fields={"dye": 0.0})
+    again = ct.ParticleBody("b", Snow(), 2, np.float64, modes=2, fields={"dye": 0.0})
     again.restore(body.snapshot())
     for one in (body, again):
         one.append(np.zeros((5, 2)), np.zeros((5, 2)), np.zeros((5, 2, 2)), np.ones(5))
@@ -161,7 +161,7 @@ def test_new_particles_get_new_numbers_and_start_fresh() -> None:
             *range(40, 45),
         ]  # counting what is there would repeat 30 to 34
         assert np.array_equal(one.F[30:], np.tile(np.eye(2), (5, 1, 1)))
-        assert not one.arrays.modes[30:35].any() and (one.state["Jp"][30:] == 1).all()
+        assert not one.set.arrays.modes[30:35].any() and (one.state["Jp"][30:] == 1).all()
 
 
 def test_places_that_were_left_are_fresh_after_the_next_step() -> None:
@@ -248,4 +248,4 @@ def test_mistakes_get_one_sentence() -> None:
         sim.add(ct.Drain(shape), JELLY)
     with pytest.raises(SetupError, match="shape"):
         ct.Drain("hole")  # type: ignore[arg-type]
-    assert [drain.name for drain in sim.drains] == list(sim.drained) == ["drain1"]
+    assert [drain.name for drain in sim.world.drains] == list(sim.drained) == ["drain1"]

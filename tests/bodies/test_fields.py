@@ -174,7 +174,7 @@ def test_function_of_an_emitter_is_tried_at_once() -> None:
     sim = ct.Simulation(DX, (0.0, 0.0))
     with pytest.raises(SetupError, match=r'function of the field "dye" .* not \(\d+, 2\)'):
         sim.add(ct.Emitter(NOZZLE, Snow(), (20.0, 0.0), start=1.0, fields={"dye": lambda x: x}))
-    assert not sim.bodies and not sim.emitters
+    assert not sim.bodies and not sim.world.emitters
 
 
 # ---- mistakes ----------------------------------------------------------------------------------------------------

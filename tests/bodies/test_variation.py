@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import continua as ct
-from continua.bodies.points import Body
+from continua.bodies.points import ParticleBody
 from continua.bodies.variation import Variation, numeric_fields
 from continua.errors import MaterialError, SetupError
 from continua.materials import FixedCorotated, NamedMaterial, NativeMaterial, NeoHookean, Snow
@@ -142,7 +142,7 @@ def test_equal_values_change_no_bit(precision: str) -> None:
     )
     end_of(plain), end_of(varied)
     (a,), (b,) = plain.bodies, varied.bodies
-    assert len(b.arrays.state) == len(a.arrays.state) + 2  # mu and lam
+    assert len(b.set.arrays.state) == len(a.set.arrays.state) + 2  # mu and lam
     assert all(np.array_equal(a.fields()[key], b.fields()[key]) for key in a.fields())
     assert list(b.state) == list(b.material.states)  # parameters are no history variables
 
@@ -227,9 +227,9 @@ def test_fastest_wave_of_any_particle_sets_dt(
     base = FixedCorotated(1e7)  # with E varied no particle is as stiff as this
     sim = world(2, precision)
     body = sim.add(box(2, -0.4, 0.4), base, vary=vary)
-    expected = sim.elastic_cfl * DX / fastest.wave_speed()
+    expected = sim.world.elastic_cfl * DX / fastest.wave_speed()
     assert sim.choose_dt().dt == pytest.approx(expected, rel=tolerance)
-    assert expected != pytest.approx(sim.elastic_cfl * DX / base.wave_speed(), rel=0.1)
+    assert expected != pytest.approx(sim.world.elastic_cfl * DX / base.wave_speed(), rel=0.1)
     sim.step()
     assert body.max_wave_speed == pytest.approx(fastest.wave_speed(), rel=tolerance)
     body.refresh()
@@ -241,7 +241,7 @@ def test_fastest_wave_of_any_particle_sets_dt(
 
 def test_particles_may_come_in_parts() -> None:
     variation = Variation(Snow(), {"E": halves, "density": lambda x: 300 + x[:, 0]})
-    whole, parts = (Body("snow", Snow(), 2, np.float64, variation) for _ in range(2))
+    whole, parts = (ParticleBody("snow", Snow(), 2, np.float64, variation) for _ in range(2))
     x = np.random.default_rng(1).uniform(-1, 1, (100, 2))
     whole.append(x, 0 * x, np.zeros((100, 2, 2)), np.ones(100))
     slowest = Snow(SOFT, density=301.0).wave_speed()
@@ -260,15 +260,16 @@ def test_emitter_flows_beside_a_varied_body() -> None:
     stream = sim.add(ct.Emitter(ct.shapes.Box((0, 1), (0.2, 0.2)), Snow(2e5), (0.0, -10.0)))
     for _ in range(200):
         sim.step()
-    assert len(stream) > 20 and len(stream.arrays.state) == 1
+    assert len(stream) > 20 and len(stream.set.arrays.state) == 1
     assert stream.mass == pytest.approx(400 * (DX / 2) ** 2)
     assert sim.diagnostics()["particles"] == len(stream) + len(sim.bodies[0])
 
 
 def test_fresh_particles_are_as_stiff_as_the_material() -> None:
-    body = Body("snow", Snow(), 2, np.float64)
+    body = ParticleBody("snow", Snow(), 2, np.float64)
     for _ in range(2):
-        body.max_wave_speed = 0.5 * Snow().wave_speed()  # as if everything so far had softened
+        # as if everything so far had softened
+        body.set.limits = dataclasses.replace(body.set.limits, wave_speed=0.5 * Snow().wave_speed())
         body.append(np.zeros((1, 2)), np.zeros((1, 2)), np.zeros((1, 2, 2)), np.ones(1))
         assert body.max_wave_speed == Snow().wave_speed()
 
@@ -360,4 +361,4 @@ def test_region_without_particles_gives_a_warning() -> None:
     sim = world()
     with pytest.warns(UserWarning, match=r'regions\[0\] of body "body1" holds no particle'):
         sim.add(box(2, -0.4, 0.4), Snow(), regions=[(box(2, 5, 6), Snow(1e6)), (box(2, 0, 1), Snow(1e5))])
-    assert len(sim.warnings) == 1
+    assert len(sim.world.warnings) == 1

@@ -150,7 +150,7 @@ def touch(h=H, offset=(0.0, 0.0)):
     dt = 0.4 * h / (world.bodies[0].material.wave_speed() + 0.2)
     t, e0, rise, given, start = 1.3, world.energy(), 0.0, np.zeros(2), None
     for b, s in zip(world.bodies, (1, -1)):
-        b.arrays.x[:, : b.count] += s * 0.1 * t
+        b.set.arrays.x[:, : b.count] += s * 0.1 * t
     while t < exact + 1.0:
         given += world.step(dt)[0, :2]
         t += dt

@@ -10,7 +10,7 @@ from two_fields import body_of, lattice_points, node_velocities
 import continua
 from continua import boundaries, colliders, motions
 from continua.contact.fields import FieldContact, ObstacleLaw, all_pairs, obstacle_contacts
-from continua.integrators.stepper import ObstacleTable
+from continua.integrators import ObstacleTable
 
 FEW = PLACES[::3]
 

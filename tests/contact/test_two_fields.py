@@ -85,7 +85,7 @@ def test_unequal_bodies_collide_without_gaining_energy(density, stiffness):
     heavy = scenes.discs(H, hard).bodies[1]
     world.bodies[1] = heavy
     for b, s in zip(world.bodies, (1, -1)):
-        b.arrays.x[:, : b.count] += s * 0.155
+        b.set.arrays.x[:, : b.count] += s * 0.155
     p0, e0 = world.momentum(), world.energy()
     dt = 0.4 * H / (hard.wave_speed() + world.bodies[0].material.wave_speed())
     size = sum((b.mass[:, None] * np.abs(b.v)).sum() for b in world.bodies)

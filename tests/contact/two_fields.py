@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from continua import _core
-from continua.bodies.points import Body
-from continua.contact.fields import Field, FieldContact, FieldSet, PairRule, all_pairs, pair_contacts
-from continua.grid.blocks import BlockGrid, Lattice, Workspace, sort_particles
-from continua.integrators.stepper import ObstacleTable
+from continua.bodies.points import ParticleBody
+from continua.contact.fields import ContactField, ContactSet, FieldContact, PairRule, all_pairs, pair_contacts
+from continua.grid.blocks import BlockGrid, Lattice, tile_shape
+from continua.integrators import ObstacleTable
 from continua.transfers import as_transfer
 
 
@@ -28,10 +28,10 @@ def ball_points(center: Sequence[float], radius: float, spacing: float) -> np.nd
     return grid[(grid**2).sum(axis=1) < radius**2] + np.asarray(center)
 
 
-def body_of(name, points, spacing, material, *, velocity=None, dtype=np.float64) -> Body:
+def body_of(name, points, spacing, material, *, velocity=None, dtype=np.float64) -> ParticleBody:
     """A body of particles (n, d) of the same volume, with one velocity or one for each."""
     n, d = points.shape
-    body = Body(name, material, d, dtype)
+    body = ParticleBody(name, material, d, dtype)
     v = np.zeros((n, d)) if velocity is None else np.broadcast_to(velocity, (n, d))
     body.append(points, v, np.zeros((n, d, d)), np.full(n, spacing**d))
     return body
@@ -61,7 +61,7 @@ class Fields:
         self.gravity = np.zeros(d) if gravity is None else np.asarray(gravity, float)
         self.rules: list[PairRule] = all_pairs([b.name for b in bodies], friction, slack)
         self.contact = FieldContact()
-        self.fields: list[Field] = []
+        self.fields: list[ContactField] = []
         self.grids: list[BlockGrid] = []
         self.thin = [False] * len(bodies)
         self.normals: list[np.ndarray | None] = [None] * len(
@@ -72,27 +72,27 @@ class Fields:
         self.after = None  # called with (fields, dt) after contact
         self.view = lambda arrays: arrays  # what contact sees of the particles
 
-    def to_grid(self, dt: float) -> list[Field]:
+    def to_grid(self, dt: float) -> list[ContactField]:
         self.fields, self.grids = [], []
         d = self.lattice.dimension
         for number, body in enumerate(self.bodies):
-            a, work = body.arrays, Workspace()
-            order = sort_particles(a.x, a.count, self.lattice, self.degree, work, "", by_cell=True)
+            a, order = body.set.arrays, _core.Order()
+            order.sort(a.x, a.count, self.lattice, d, self.degree, True)
             assert order.bad < 0
-            grid = BlockGrid(self.lattice, self.degree)
+            grid = BlockGrid(self.lattice)
             grid.cover([order])
-            tiles = np.empty(grid.tile_shape(order), a.x.dtype)
+            tiles = np.empty(tile_shape(order, d, self.degree), a.x.dtype)
             nodes = np.empty(grid.node_shape(), a.x.dtype)
             _core.scatter(
                 particles=a, parameters=body.parameters, material=body.material.model, lattice=self.lattice,
                 order=order, plan=self.plan, dimension=d, degree=self.degree, gradient=True, dt=dt,
                 momentum=True, stress=True, tiles=tiles,
             )  # fmt: skip
-            _core.collect_tiles(tiles, grid.sources[0], d, self.degree, False, nodes)
+            _core.collect_tiles(tiles, grid.links[0], d, self.degree, False, nodes)
             _core.momentum_to_velocity(nodes, d, list(dt * self.gravity))
             normals = self._normals(number)
-            some = FieldSet(self.view(a), order, self.thin[number], normals, self.two_sided[number])
-            self.fields.append(Field(body.name, grid.keys, nodes, [some]))
+            some = ContactSet(self.view(a), order, self.thin[number], normals, self.two_sided[number])
+            self.fields.append(ContactField(body.name, grid.keys, nodes, [some]))
             self.grids.append(grid)
         return self.fields
 
@@ -101,7 +101,7 @@ class Fields:
         body, normals = self.bodies[number], self.normals[number]
         if normals is None:
             return None
-        out = np.zeros_like(body.arrays.x)
+        out = np.zeros_like(body.set.arrays.x)
         out[:, : body.count] = normals[body.ids].T
         return out
 
@@ -122,15 +122,15 @@ class Fields:
         if self.after is not None:
             self.after(self.fields, dt)
         for body, one, grid in zip(self.bodies, self.fields, self.grids):
-            body.next_arrays.count = body.count
+            body.set.next_arrays.count = body.count
             report = _core.gather(
-                particles=body.arrays, out=body.next_arrays, parameters=body.parameters,
+                particles=body.set.arrays, out=body.set.next_arrays, parameters=body.parameters,
                 material=body.material.model, lattice=self.lattice, order=one.sets[0].order, plan=self.plan,
-                reach=grid.reach[0], velocity=one.nodes, change=None, dimension=self.lattice.dimension,
+                links=grid.links[0], velocity=one.nodes, change=None, dimension=self.lattice.dimension,
                 degree=self.degree, mls=False, dt=dt, exponential=False,
             )  # fmt: skip
             assert report["bad"] < 0
-            body.swap()
+            body.set.swap()
         return impulses
 
     def momentum(self) -> np.ndarray:
@@ -156,6 +156,6 @@ def plain_nodes(world: Fields, table: ObstacleTable) -> None:
         )
 
 
-def node_velocities(fields: Sequence[Field]) -> list[np.ndarray]:
+def node_velocities(fields: Sequence[ContactField]) -> list[np.ndarray]:
     """Copies of all node arrays."""
     return [copy.deepcopy(f.nodes) for f in fields]

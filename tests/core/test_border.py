@@ -9,29 +9,29 @@ import pytest
 
 import continua as ct
 from continua import _core
-from continua.grid.blocks import BlockOrder
+from continua.grid.blocks import tile_shape
 
 
 def ready() -> tuple[ct.Simulation, dict[str, object]]:
     sim = ct.Simulation(0.1, gravity=(0, 0))
     body = sim.add(ct.shapes.Box((0, 0), (0.5, 0.5)), ct.materials.NeoHookean())
-    integrator = sim.integrator
-    integrator.sort([body])
-    order = integrator._orders[0]
+    field = sim.steppers["main"].field
+    field.sort([body])
+    order = field.exchanges[0][0].order
     arguments = {
-        "particles": body.arrays,
+        "particles": body.set.arrays,
         "parameters": body.parameters,
         "material": "neo-hookean",
-        "lattice": integrator.lattice,
+        "lattice": field.lattice,
         "order": order,
-        "plan": integrator.plan,
+        "plan": field.rule.plan,
         "dimension": 2,
         "degree": 2,
         "gradient": True,
         "dt": 1e-4,
         "momentum": True,
         "stress": True,
-        "tiles": np.empty(integrator.grid.tile_shape(order)),
+        "tiles": np.empty(tile_shape(order, 2, 2)),
     }
     _core.scatter(**arguments)
     return sim, arguments
@@ -40,6 +40,24 @@ def ready() -> tuple[ct.Simulation, dict[str, object]]:
 def changed(thing: object, **values: object) -> SimpleNamespace:
     names = [n for n in dir(thing) if not n.startswith("_")]
     return SimpleNamespace(**({n: getattr(thing, n) for n in names} | values))
+
+
+def sorted_again(a: dict, x: np.ndarray, count: int) -> _core.Order:
+    order = _core.Order()
+    order.sort(x, count, a["lattice"], 2, 2, True)
+    return order
+
+
+def fewer(a: dict) -> _core.Order:
+    """Of one particle less."""
+    return sorted_again(a, a["particles"].x, a["particles"].count - 1)
+
+
+def lost(a: dict) -> _core.Order:
+    """Of particles one of which lies nowhere."""
+    x = a["particles"].x.copy()
+    x[0, 3] = np.nan
+    return sorted_again(a, x, a["particles"].count)
 
 
 @pytest.mark.parametrize(
@@ -65,8 +83,10 @@ def changed(thing: object, **values: object) -> SimpleNamespace:
             r"parameters\.rows",
         ),
         (lambda a: {"lattice": changed(a["lattice"], dx=-1.0)}, r"lattice\.dx"),
-        (lambda a: {"order": changed(a["order"], offsets=a["order"].offsets[::-1].copy())}, "order"),
-        (lambda a: {"order": changed(a["order"], order=a["order"].order + 1)}, "order"),
+        (lambda a: {"order": fewer(a)}, "order: does not belong"),
+        (lambda a: {"order": lost(a)}, "order: does not belong"),
+        (lambda a: {"order": _core.Order()}, "order: does not belong"),
+        (lambda a: {"order": changed(a["order"])}, "order"),
     ],
 )
 def test_scatter_names_the_wrong_argument(change: object, name: str) -> None:
@@ -75,48 +95,117 @@ def test_scatter_names_the_wrong_argument(change: object, name: str) -> None:
         _core.scatter(**(arguments | change(arguments)))  # type: ignore[operator]
 
 
-def test_gather_refuses_to_write_over_its_input() -> None:
+SHARED = ("particles", "parameters", "material", "lattice", "order", "plan", "dimension", "degree", "dt")
+
+
+def gathering() -> tuple[ct.Simulation, dict]:
+    """Arguments that gather accepts."""
     sim, a = ready()
-    body, integrator = sim.bodies[0], sim.integrator
-    nodes = np.zeros(integrator.grid.node_shape())
-    shared = {
-        k: a[k]
-        for k in (
-            "particles",
-            "parameters",
-            "material",
-            "lattice",
-            "order",
-            "plan",
-            "dimension",
-            "degree",
-            "dt",
-        )
-    }
-    options = {
+    field, particles = sim.steppers["main"].field, sim.bodies[0].particle_sets()[0]
+    particles.next_arrays.count = particles.count
+    return sim, {name: a[name] for name in SHARED} | {
+        "out": particles.next_arrays,
+        "links": field.exchanges[0][0].links,
+        "velocity": np.zeros(field.grid.node_shape()),
+        "change": None,
         "mls": False,
         "exponential": False,
-        "change": None,
-        "velocity": nodes,
     }
+
+
+def test_gather_refuses_to_write_over_its_input() -> None:
+    _, a = gathering()
+    _core.gather(**a)
     with pytest.raises(ValueError, match="out"):
-        _core.gather(out=body.arrays, reach=integrator.grid.reach[0], **shared, **options)
-    with pytest.raises(ValueError, match="reach"):
-        _core.gather(out=body.next_arrays, reach=integrator.grid.reach[0] + 99, **shared, **options)
+        _core.gather(**(a | {"out": a["particles"]}))
+
+
+def test_links_belong_to_their_particles_and_nodes() -> None:
+    """Those of other particles, of another grid, of a grid with a hole, or of another dimension are refused."""
+    sim, a = gathering()
+    field, order, d = sim.steppers["main"].field, a["order"], 2
+    keys, lattice = field.grid.keys, field.lattice
+    one_block = _core.Order.of(order.keys[:1], np.array([0, order.count]), order.order)
+    flat = {"origin": np.zeros(3), "period": np.zeros(3, np.int32)}
+    wrong = [
+        _core.link_blocks(one_block, keys, lattice, d),
+        _core.link_blocks(order, keys[:-1], lattice, d),
+        _core.link_blocks(order, np.append(keys[:-1], keys[-1] + np.uint64(99)), lattice, d),
+        _core.link_blocks(order, keys, changed(lattice, **flat), 3),
+    ]
+    tiles, nodes = np.zeros(tile_shape(order, d, 2)), a["velocity"].copy()
+    for links in wrong:
+        with pytest.raises(ValueError, match="links"):
+            _core.gather(**(a | {"links": links}))
+    with pytest.raises(TypeError, match="links"):
+        _core.gather(**(a | {"links": a["links"].reach}))
+    _core.collect_tiles(tiles, a["links"], d, 2, False, nodes)
+    for links in (wrong[0], wrong[1], wrong[3]):
+        with pytest.raises(ValueError, match="links"):
+            _core.collect_tiles(tiles, links, d, 2, False, nodes)
+
+
+def order_arrays() -> dict[str, np.ndarray]:
+    order = ready()[1]["order"]
+    assert isinstance(order, _core.Order)
+    return {name: getattr(order, name) for name in ("keys", "offsets", "order")}
+
+
+def test_an_order_made_of_its_arrays_is_the_same() -> None:
+    _, a = ready()
+    given = order_arrays()
+    made = _core.Order.of(**given)
+    assert (made.count, made.blocks, made.bad) == (a["particles"].count, len(given["keys"]), -1)
+    for name, array in given.items():
+        np.testing.assert_array_equal(getattr(made, name), array)
+    before = a["tiles"].copy()
+    a["tiles"][:] = np.nan
+    _core.scatter(**(a | {"order": made}))
+    np.testing.assert_array_equal(a["tiles"], before)
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        (lambda a: {"offsets": a["offsets"][::-1].copy()}, "offsets"),
+        (lambda a: {"offsets": a["offsets"][:-1].copy()}, "offsets"),
+        (lambda a: {"offsets": a["offsets"] + 1}, "offsets"),
+        (lambda a: {"offsets": np.append(a["offsets"][:-1], a["offsets"][-1] + 1)}, "offsets"),
+        (lambda a: {"offsets": np.where(np.arange(len(a["offsets"])) == 1, 10**6, a["offsets"])}, "offsets"),
+        (lambda a: {"offsets": a["offsets"].astype(np.int32)}, "offsets"),
+        (lambda a: {"order": a["order"] + 1}, "order"),
+        (lambda a: {"order": a["order"] - 1}, "order"),
+        (lambda a: {"order": a["order"][:-1].copy()}, "order"),
+        (lambda a: {"order": a["order"].astype(np.int64)}, "order"),
+        (lambda a: {"keys": a["keys"][:-1].copy()}, "offsets|keys"),
+        (lambda a: {"keys": a["keys"].astype(np.int64)}, "keys"),
+        (lambda a: {"keys": None}, "keys"),
+    ],
+)
+def test_an_order_cannot_be_made_of_wrong_arrays(change: object, name: str) -> None:
+    arrays = order_arrays()
+    with pytest.raises((ValueError, TypeError), match=name):
+        _core.Order.of(**(arrays | change(arrays)))  # type: ignore[operator]
+
+
+def test_sorting_names_the_wrong_argument() -> None:
+    sim, a = ready()
+    x, count, lattice = a["particles"].x, a["particles"].count, a["lattice"]
+    right = {"x": x, "count": count, "lattice": lattice, "dimension": 2, "degree": 2, "by_cell": True}
+    wrong = {"x": x[:1], "count": x.shape[1] + 1, "dimension": 4, "degree": 4, "lattice": changed(lattice, dx=0.0)}
+    for name, value in wrong.items():
+        with pytest.raises((ValueError, TypeError), match=name):
+            _core.Order().sort(**(right | {name: value}))
+    with pytest.raises(ValueError, match="count"):
+        _core.Order().sort(**(right | {"count": -1}))
 
 
 def test_sorting_reports_the_first_particle_that_lies_nowhere() -> None:
-    sim, _ = ready()
-    a, lattice = sim.bodies[0].arrays, sim.integrator.lattice
+    sim, given = ready()
+    a = given["particles"]
     for value in (np.nan, np.inf, -1e30):
         x = a.x.copy()
         x[1, 5] = value
         x[0, 9] = np.nan
-        buffers = np.empty(a.count, np.int32), np.empty(a.count, np.int32)
-        keys, offsets, bad = _core.sort_particles(x, a.count, lattice, 2, 2, True, *buffers)
-        assert bad == 5 and BlockOrder(keys, offsets, buffers[0], bad).bad == 5
-
-
-def test_threads_must_be_sensible() -> None:
-    with pytest.raises(ValueError, match="threads"):
-        _core.set_threads(0)
+        assert sorted_again(given, x, a.count).bad == 5
+    assert sorted_again(given, a.x, a.count).bad == -1

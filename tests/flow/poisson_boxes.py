@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from continua import _core
 from continua.flow.pressure import PoissonSystem
-from continua.grid.blocks import SIDE, Lattice, Workspace, sort_particles
+from continua.grid.blocks import SIDE, Lattice
 
 
 class Box:
@@ -42,7 +42,9 @@ class Box:
     def _order(self, blocks: NDArray, shift: int) -> tuple[NDArray, tuple[NDArray, ...]]:
         corners = np.indices(blocks).reshape(self.dimension, -1) + shift
         x = np.ascontiguousarray((SIDE * corners + 0.5) * self.lattice.dx)
-        keys = sort_particles(x, x.shape[1], self.lattice, 1, Workspace(), "", by_cell=False).keys
+        order = _core.Order()
+        order.sort(x, x.shape[1], self.lattice, len(x), 1, False)
+        keys = order.keys
         cells = _core.node_coordinates(keys, self.dimension) - SIDE * shift
         return keys, tuple(np.moveaxis(cells, -1, 0))
 

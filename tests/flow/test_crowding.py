@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import continua as ct
 from continua import _core
 from continua.integrators import Incompressible
-from continua.integrators.stepper import ObstacleTable
+from continua.integrators import ObstacleTable
 from continua.materials import IncompressibleFluid
 
 DX, DENSITY = 0.1, 1000.0
@@ -47,16 +47,16 @@ class Cells:
 
 def cells_of(sim: ct.Simulation) -> Cells:
     """As the integrator sees them at the beginning of a step."""
-    flow = sim.integrator
+    flow = sim.steppers["main"]
     assert flow.sort(sim.bodies) is None
-    nodes, mass = flow._bodies_to_faces(sim.bodies)
-    walls = flow._walls(ObstacleTable.of(sim.obstacles, sim.time, flow.lattice), nodes)
+    nodes, mass = flow._bodies_to_faces()
+    walls = flow._walls(ObstacleTable.of(sim.world.obstacles, sim.time, flow.field.lattice), nodes)
     liquid, crowding = np.zeros(nodes.shape[:2], np.uint8), np.zeros(nodes.shape[:2])
     around, d = flow._neighbours(), sim.dimension
     _core.liquid_cells(mass, walls.open, around, d, liquid)
     full = DENSITY * DX**d
-    _core.overfull_cells(nodes, walls.open, liquid, around, d, flow.degree, full, crowding)
-    place = _core.node_coordinates(flow.grid.keys, d).reshape(-1, d).astype(np.int64)
+    _core.overfull_cells(nodes, walls.open, liquid, around, d, flow.field.degree, full, crowding)
+    place = _core.node_coordinates(flow.field.grid.keys, d).reshape(-1, d).astype(np.int64)
     return Cells(place, walls.open[..., 3].ravel(), liquid.ravel() > 0, crowding.ravel())
 
 

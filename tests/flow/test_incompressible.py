@@ -23,8 +23,8 @@ def one_thread() -> Iterator[None]:
 
 def faces(sim: ct.Simulation, name: str = "nodes") -> NDArray:
     """A face array of the last step (blocks, cells, 4)."""
-    flow = sim.integrator
-    return flow.workspace.get(name, flow.grid.node_shape(), sim.dtype)
+    flow = sim.steppers["main"]
+    return flow.workspace.get(name, flow.field.grid.node_shape(), sim.world.dtype)
 
 
 # ---- without walls ----
@@ -87,9 +87,9 @@ def test_a_step_leaves_no_divergence_and_the_projection_takes_energy(
     energies = []
     project = IncompressibleFlow._project
 
-    def watched(self, system, velocity, fluid, walls, neighbours, valid, dt, t):
+    def watched(self, system, velocity, fluid, walls, neighbours, valid, result):
         before = velocity.copy()
-        phi = project(self, system, velocity, fluid, walls, neighbours, valid, dt, t)
+        phi = project(self, system, velocity, fluid, walls, neighbours, valid, result)
         weight = walls.open * (valid[..., None] >> np.arange(4) & 1)
         energies.append([float((weight * u**2).sum()) for u in (before, velocity)])
         fastest = np.abs(before[..., :d]).max()
@@ -102,7 +102,7 @@ def test_a_step_leaves_no_divergence_and_the_projection_takes_energy(
         sim.step()
     before, after = np.array(energies).T
     assert np.all(after <= before * (1 + 1e-6)) and np.any(after < 0.9 * before)
-    assert sim.integrator.report["pressure_iterations"] > 0
+    assert sim.steppers["main"].report["pressure_iterations"] > 0
 
 
 # ---- at rest ----
@@ -206,7 +206,7 @@ def test_a_region_of_fixed_velocity_drives_the_whole_channel() -> None:
     sim.add(ct.boundaries.FixedVelocity((0.09, -1), (0.21, 0.2), (0.5, None)))
     advance(sim, 0.05, 0.01)
     u, part, wall = (faces(sim, name)[..., 0] for name in ("nodes", "open", "wall"))
-    cell = np.round(sim.integrator.grid.node_positions() / 0.05).astype(int)
+    cell = np.round(sim.steppers["main"].field.grid.node_positions() / 0.05).astype(int)
     inside = (cell[..., 1] >= 0) & (cell[..., 1] < 8)
     flow = [(part * u + (1 - part) * wall)[inside & (cell[..., 0] == i)].sum() for i in range(16)]
     assert np.ptp(flow) <= 1e-4 * np.mean(flow) and 0.5 < np.mean(flow) < 0.5 * 4
@@ -227,9 +227,9 @@ def test_what_flows_in_is_there_or_has_drained(d: int) -> None:
     sim.add(ct.Drain(box((0.9, 0, 0)[:d], (1.2, 0.15, 0.4)[:d]), name="hole"))
     advance(sim, 1.0)
     each = water.mass[0]
-    assert water.mass.sum() + sim.drained["hole"] == pytest.approx(water.created * each, rel=1e-12)
-    assert 0 < sim.drained["hole"] < water.created * each
+    assert water.mass.sum() + sim.drained["hole"] == pytest.approx(water.set.created * each, rel=1e-12)
+    assert 0 < sim.drained["hole"] < water.set.created * each
     rate = 1000 * 1.5 * 0.2 * (0.2 if d == 3 else 1)  # [kg/s] through the lower side; more enters on the left
-    assert rate <= water.created * each <= 1.6 * rate
+    assert rate <= water.set.created * each <= 1.6 * rate
     assert water.x[:, 1].min() >= 0 and np.isfinite(water.v).all()
-    assert sim.integrator.report["divergence"] < 1e-2
+    assert sim.steppers["main"].report["divergence"] < 1e-2

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 from poisson_boxes import CASES, Box, closed_faces
 
 import continua as ct
-from continua.flow.pressure import PoissonSystem, Solution
+from continua.flow.pressure import PoissonReport, PoissonSystem
 
 GROWTH = 1.3  # allowed from the coarse to the fine grid
 ITERATIONS = 14  # allowed to make the largest residual a million times smaller
@@ -37,7 +37,7 @@ def random_box(
     return Box(rng.random(shape) < 0.75, coupling, own, periodic=periodic, shift=shift, dtype=dtype)
 
 
-def solve(system: PoissonSystem, rhs: NDArray, reduction: float = 1e-6) -> tuple[Solution, NDArray]:
+def solve(system: PoissonSystem, rhs: NDArray, reduction: float = 1e-6) -> tuple[PoissonReport, NDArray]:
     """Reduce the largest residual from zero by this factor."""
     phi = np.zeros_like(rhs)
     first = system.solve(rhs, phi, tolerance=0, max_iterations=0).first_residual

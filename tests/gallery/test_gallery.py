@@ -57,10 +57,10 @@ def test_small_scene_meets_its_promise(name: str) -> None:
     content = module(name)
     scene = load_scene(name, content["SMALL"])
     sim = scene.build()
-    assert not sim.warnings
+    assert not sim.world.warnings
     start = sim.diagnostics()
     sim.run(frames=scene.run.frames, fps=scene.run.fps)
-    assert sim.particles + sum(len(mesh) for mesh in sim.meshes) > 100  # emitters start empty
+    assert sim.particles + sum(len(mesh) for mesh in sim.world.mesh_bodies) > 100  # emitters start empty
     assert sim.time == pytest.approx(scene.run.frames / scene.run.fps)
     numbers = content["check"](sim, start)
     assert numbers and all(math.isfinite(value) for value in numbers.values())

@@ -10,7 +10,7 @@ import pytest
 from wrong_scene import assert_check_fails
 
 from continua import Simulation
-from continua.bodies.mesh_body import SolidBody
+from continua.bodies.solid_body import SolidBody
 from continua.bodies.shape_error import shape_error
 from continua.bodies.start import Placed
 from continua.gallery._mesh_measure import drift, inverted
@@ -49,7 +49,7 @@ def test_plain_newton_fails_on_scripted_cubes(name: str, least: int) -> None:
     """At one step per frame (J15 table A.1); once astray it does not find back."""
     _, sim, frames = scene(name, [])
     steps = [
-        plain_step(sim.meshes[0], FRAME, k * FRAME, tolerance=1.0, most=30).converged for k in range(frames)
+        plain_step(sim.world.mesh_bodies[0], FRAME, k * FRAME, tolerance=1.0, most=30).converged for k in range(frames)
     ]
     assert steps[0] and steps.count(False) >= least
 
@@ -57,13 +57,13 @@ def test_plain_newton_fails_on_scripted_cubes(name: str, least: int) -> None:
 def test_plain_newton_does_not_untangle_random_vertices() -> None:
     """Not even those of the middle cube, not within 50 iterations of the first step."""
     _, sim, _ = scene("cube-random", [])
-    assert not plain_step(sim.meshes[1], FRAME, tolerance=1.0, most=50).converged
+    assert not plain_step(sim.world.mesh_bodies[1], FRAME, tolerance=1.0, most=50).converged
 
 
 def crushed(contact_after: bool) -> int:
     """Most tetrahedra with less than 1 % of their volume in any frame of the dropped ball."""
     _, sim, frames = scene("ball-drop", ["collider=[]"] if contact_after else [])
-    (ball,), most = sim.meshes, 0
+    (ball,), most = sim.world.mesh_bodies, 0
     assert isinstance(ball, SolidBody)
     for _ in range(frames):
         before = ball.x.copy()

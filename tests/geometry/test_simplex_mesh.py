@@ -111,11 +111,6 @@ def test_gradients_reproduce_an_affine_map(dimension):
     assert np.abs(F - A).max() < 1e-13
 
 
-def test_points_share_the_volume_of_their_cells():
-    mesh = SimplexMesh(SQUARE, [[0, 1, 2], [0, 2, 3]])
-    assert mesh.node_volumes == pytest.approx([1 / 3, 1 / 6, 1 / 3, 1 / 6], rel=1e-14)
-
-
 @pytest.mark.parametrize(("dimension", "angle"), [(2, 60), (3, math.degrees(math.acos(1 / 3)))])
 def test_regular_simplex_has_the_best_quality(dimension, angle):
     quality = regular(dimension).quality()

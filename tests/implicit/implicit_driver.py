@@ -10,7 +10,8 @@ from grid_driver import GridDriver
 from material_list import MATERIALS
 
 from continua import _core
-from continua.bodies.points import Parameters
+from continua.bodies.law import Parameters
+from continua.grid.blocks import tile_shape
 from continua.materials import NativeMaterial
 
 H = 0.1
@@ -47,19 +48,19 @@ class ImplicitDriver:
 
     def __init__(self, driver: GridDriver, parameters: Parameters | None = None, dt: float = DT) -> None:
         self.driver, self.dt = driver, dt
-        self.body, self.integrator = driver.body, driver.integrator
-        self.d, self.degree = self.body.dimension, self.integrator.degree
+        self.body, self.field = driver.body, driver.field
+        self.d, self.degree = self.body.dimension, self.field.degree
         self.parameters = self.body.parameters if parameters is None else parameters
-        self.dtype = self.body.arrays.x.dtype
+        self.dtype = self.body.set.arrays.x.dtype
 
     # ---- arguments of the kernels ----
 
     @property
     def place(self) -> dict[str, object]:
         return {
-            "particles": self.body.arrays,
-            "lattice": self.integrator.lattice,
-            "order": self.integrator._orders[0],
+            "particles": self.body.set.arrays,
+            "lattice": self.field.lattice,
+            "order": self.driver.exchange.order,
             "dimension": self.d,
             "degree": self.degree,
         }
@@ -69,21 +70,21 @@ class ImplicitDriver:
         return {"parameters": self.parameters, "material": self.body.material.model, "dt": self.dt}
 
     @property
-    def reach(self) -> np.ndarray:
-        return self.integrator.grid.reach[0]
+    def links(self) -> _core.Links:
+        return self.driver.exchange.links
 
     def quads(self, field: np.ndarray, last: np.ndarray | float = 0.0) -> np.ndarray:
         out = np.zeros((len(field), 4), self.dtype)
         out[:, : self.d], out[:, 3] = field, last
-        return out.reshape(self.integrator.grid.node_shape())
+        return out.reshape(self.field.grid.node_shape())
 
     def tiles(self) -> np.ndarray:
-        return np.full(self.integrator.grid.tile_shape(self.integrator._orders[0]), np.nan, self.dtype)
+        return np.full(tile_shape(self.driver.exchange.order, self.d, self.degree), np.nan, self.dtype)
 
     def collect(self, tiles: np.ndarray) -> np.ndarray:
-        grid = self.integrator.grid
+        grid = self.field.grid
         nodes = np.empty(grid.node_shape(), self.dtype)
-        _core.collect_tiles(tiles, grid.sources[0], self.d, self.degree, False, nodes)
+        _core.collect_tiles(tiles, self.links, self.d, self.degree, False, nodes)
         flat = nodes.reshape(-1, 4)
         assert not flat[:, self.d :].any()
         return flat[:, : self.d].astype(np.float64)
@@ -91,20 +92,20 @@ class ImplicitDriver:
     # ---- the kernels ----
 
     def energy(self, v: np.ndarray) -> float:
-        return _core.implicit_energy(**self.place, **self.law, reach=self.reach, velocity=self.quads(v))
+        return _core.implicit_energy(**self.place, **self.law, links=self.links, velocity=self.quads(v))
 
     def forces(self, v: np.ndarray) -> np.ndarray:
         tiles = self.tiles()
-        _core.implicit_forces(**self.place, **self.law, reach=self.reach, velocity=self.quads(v), tiles=tiles)
+        _core.implicit_forces(**self.place, **self.law, links=self.links, velocity=self.quads(v), tiles=tiles)
         return self.collect(tiles)
 
     def prepare(self, v: np.ndarray, *, positive: bool = False) -> np.ndarray:
         rows = _core.tangent_rows(self.body.material.model, self.d)
-        tangents = np.full((rows, self.body.arrays.capacity), np.nan, self.dtype)
+        tangents = np.full((rows, self.body.set.arrays.capacity), np.nan, self.dtype)
         _core.implicit_prepare(
             **self.place,
             **self.law,
-            reach=self.reach,
+            links=self.links,
             velocity=self.quads(v),
             positive=positive,
             tangents=tangents,
@@ -114,7 +115,7 @@ class ImplicitDriver:
     def product(self, tangents: np.ndarray, u: np.ndarray) -> np.ndarray:
         tiles = self.tiles()
         _core.implicit_product(
-            **self.place, reach=self.reach, direction=self.quads(u), tangents=tangents, tiles=tiles
+            **self.place, links=self.links, direction=self.quads(u), tangents=tangents, tiles=tiles
         )
         return self.collect(tiles)
 
@@ -125,17 +126,17 @@ class ImplicitDriver:
 
     def positions(self, v: np.ndarray, counts: np.ndarray | float = 1.0) -> tuple[np.ndarray, dict]:
         """New positions (n, d) in the order of the particles now, and the report."""
-        out = self.body.next_arrays
+        out = self.body.set.next_arrays
         out.x[:] = np.nan
         report = _core.implicit_positions(
             **self.place,
             out=out,
-            keys=self.integrator.grid.keys,
+            keys=self.field.grid.keys,
             velocity=self.quads(v, counts),
             dt=self.dt,
         )
         moved = np.empty((self.body.count, self.d))
-        moved[self.integrator._orders[0].order] = out.x[:, : self.body.count].T
+        moved[self.driver.exchange.order.order] = out.x[:, : self.body.count].T
         return moved, report
 
 

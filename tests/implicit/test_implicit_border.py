@@ -12,30 +12,32 @@ from continua import _core
 
 AT = strained(FIXED, 2, "quadratic")
 V = AT.quads(np.zeros_like(AT.driver.nodes))
+FEWER = _core.Order()
+FEWER.sort(AT.body.set.arrays.x, AT.body.count - 1, AT.field.lattice, 2, 2, True)
 CALLS = {
-    "implicit_energy": {**AT.place, **AT.law, "reach": AT.reach, "velocity": V},
-    "implicit_forces": {**AT.place, **AT.law, "reach": AT.reach, "velocity": V, "tiles": AT.tiles()},
+    "implicit_energy": {**AT.place, **AT.law, "links": AT.links, "velocity": V},
+    "implicit_forces": {**AT.place, **AT.law, "links": AT.links, "velocity": V, "tiles": AT.tiles()},
     "implicit_prepare": {
         **AT.place,
         **AT.law,
-        "reach": AT.reach,
+        "links": AT.links,
         "velocity": V,
         "positive": True,
-        "tangents": np.zeros((13, AT.body.arrays.capacity)),
+        "tangents": np.zeros((13, AT.body.set.arrays.capacity)),
     },
     "implicit_product": {
         **AT.place,
-        "reach": AT.reach,
+        "links": AT.links,
         "direction": V,
-        "tangents": np.zeros((13, AT.body.arrays.capacity)),
+        "tangents": np.zeros((13, AT.body.set.arrays.capacity)),
         "tiles": AT.tiles(),
     },
     "implicit_diagonal": {**AT.place, **AT.law, "tiles": AT.tiles()},
     "implicit_positions": {
         **AT.place,
         "dt": 0.01,
-        "out": AT.body.next_arrays,
-        "keys": AT.integrator.grid.keys,
+        "out": AT.body.set.next_arrays,
+        "keys": AT.field.grid.keys,
         "velocity": V,
     },
 }
@@ -44,18 +46,14 @@ WRONG = {
     "dimension": 4,
     "dt": -1.0,
     "material": "chocolate",
-    "reach": AT.reach + 99,
+    "links": _core.link_blocks(AT.place["order"], AT.field.grid.keys[:-1], AT.field.lattice, 2),
     "velocity": V.astype(np.float32),
     "direction": V[:, :-1].copy(),
     "tiles": AT.tiles()[:, :-1].copy(),
-    "tangents": np.zeros((12, AT.body.arrays.capacity)),
-    "out": AT.body.arrays,
-    "keys": AT.integrator.grid.keys[::-1].copy(),
-    "order": SimpleNamespace(
-        keys=AT.integrator._orders[0].keys,
-        offsets=AT.integrator._orders[0].offsets,
-        order=AT.integrator._orders[0].order + 1,
-    ),
+    "tangents": np.zeros((12, AT.body.set.arrays.capacity)),
+    "out": AT.body.set.arrays,
+    "keys": AT.field.grid.keys[::-1].copy(),
+    "order": FEWER,
     "parameters": SimpleNamespace(values=np.zeros(1), rows=np.zeros(1, np.int32)),
     "lattice": SimpleNamespace(dx=0.0, origin=np.zeros(2), period=np.zeros(2, np.int32)),
 }

@@ -184,7 +184,7 @@ def test_single_precision_agrees(case: Case) -> None:
 def test_same_bits_for_any_number_of_threads() -> None:
     at = strained(FIXED, 3, "quadratic", n=40_000, cells=16.0)
     v, u = smooth_velocity(at), direction(at)
-    found = []
+    found, before = [], ct.threads()
     try:
         for threads in (1, 2, 3):
             ct.set_threads(threads)
@@ -193,7 +193,7 @@ def test_same_bits_for_any_number_of_threads() -> None:
             arrays = [at.forces(v), at.product(tangents, u), at.diagonal(), moved]
             found.append((at.energy(v), report, [a.tobytes() for a in arrays]))
     finally:
-        ct.set_threads(2)
+        ct.set_threads(before)
     assert found[0] == found[1] == found[2]
 
 

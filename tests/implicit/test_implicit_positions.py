@@ -97,7 +97,7 @@ def test_periodic_axes_wrap() -> None:
     rng = np.random.default_rng(1)
     x = rng.uniform(0, 0.8, size=(300, 2))
     driver = GridDriver(x, H, kernel="quadratic", material=FixedCorotated())
-    lattice = driver.integrator.lattice
+    lattice = driver.field.lattice
     lattice.period[:] = 2  # 8 cells along both axes
     driver.sort()
     at = ImplicitDriver(driver)

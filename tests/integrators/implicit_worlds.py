@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import continua as ct
-from continua.bodies.points import Body
+from continua.bodies.points import ParticleBody
 from continua.optimize import Report
 
 H = 0.05
@@ -20,7 +20,7 @@ def block_above_floor(
     speed: float = 5.0,
     mode: str = "sticky",
     **settings: Any,
-) -> tuple[ct.Simulation, Body]:
+) -> tuple[ct.Simulation, ParticleBody]:
     """20 x 20 particles, two cells above a floor that just covers the nodes at y = 0, falling at `speed` [m/s]."""
     sim = ct.Simulation(H, (0, -9.81), integrator=integrator, **settings)
     body = sim.add(ct.shapes.Box((0.0, 0.35), (0.5, 0.5)), material, velocity=(0, -speed))

@@ -143,7 +143,7 @@ def test_info_shows_steps_iterations_and_time(tmp_path: Path) -> None:
     sim.run(0.1, fps=40, output=tmp_path / "run")
     facts = collect(RunFolder(tmp_path / "run"))
     assert facts["mean_dt"] == pytest.approx(sim.time / sim.steps)
-    total = sim.integrator.report["total_newton_iterations"]
+    total = sim.steppers["main"].report["total_newton_iterations"]
     assert facts["iterations"]["newton"] == pytest.approx(total / sim.steps)
     assert facts["iterations"]["krylov"] > facts["iterations"]["newton"] > 1
     text = dict(lines(tmp_path / "run", facts))

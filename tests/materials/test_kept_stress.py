@@ -41,7 +41,7 @@ def body_after(material, d: int, precision: str, **options):
 
 def kept_and_expected(material, d: int, precision: str) -> tuple[np.ndarray, np.ndarray]:
     body = body_after(material, d, precision)
-    arrays = body.arrays
+    arrays = body.set.arrays
     state = {name: arrays.state[k, : arrays.count] for k, name in enumerate(material.states)}
     F = arrays.F[:, : arrays.count].T.reshape(-1, d, d)
     return arrays.tau[:, : arrays.count], upper_triangle(material.kirchhoff(F, state))
@@ -62,7 +62,7 @@ def test_viscous_stress_is_part_of_what_is_kept(d: int) -> None:
     """With MLS the affine velocity of a particle is the gradient that its viscous stress was computed with."""
     material = Liquid(bulk_modulus=1e5, viscosity=5.0)
     body = body_after(material, d, "double", stress_transfer="mls")
-    arrays, n = body.arrays, body.arrays.count
+    arrays, n = body.set.arrays, body.set.arrays.count
     F, C = (getattr(arrays, name)[:, :n].T.reshape(-1, d, d) for name in ("F", "C"))
     expected = upper_triangle(material.kirchhoff(F, velocity_gradient=C))
     np.testing.assert_allclose(arrays.tau[:, :n], expected, rtol=0, atol=1e-12 * material.modulus())

@@ -13,7 +13,7 @@ from continua.geometry.simplex_mesh import SimplexMesh
 from continua.materials import FixedCorotated
 from continua.mesh import Elements
 from continua.mesh.collision import CollisionPairs, SelfCollision
-from continua.optimize import ImplicitStep, Motion, Options, StepEnergy, minimise
+from continua.optimize import ImplicitStep, Options, PointState, StepEnergy, minimise
 
 K = 1e5
 both = pytest.mark.parametrize("d", [2, 3])
@@ -241,14 +241,14 @@ def separated(depth: float, stiffness: float) -> tuple[float, float]:
     elements = Elements(bodies.points, bodies.cells, FixedCorotated(1e5, 0.3))
     terms = [_Term(elements), bodies.collision(stiffness)]
     mass, dt = elements.lumped_mass(), 1 / 24
-    now = Motion(bodies.points.copy(), np.zeros_like(bodies.points))
+    now = PointState(bodies.points.copy(), np.zeros_like(bodies.points))
     for _ in range(8):
         acceleration = -sum(term.gradient(now.x) for term in terms) / mass[:, None]
         step = ImplicitStep.of("backward-euler", dt, now, acceleration)
         energy = StepEnergy(step, mass, terms)
         x, report = minimise(energy, step.starts(acceleration), Options.scaled(1e5, tolerance=1e-6))
         assert report.converged
-        now = Motion(x, step.velocity(x))
+        now = PointState(x, step.velocity(x))
     momentum = np.abs(mass @ now.v).max() / (mass.sum() * np.abs(now.v).max() + 1e-300)
     left = terms[1].pairs(now.x)
     return float(momentum), float(left.depths.max(initial=0.0)) if len(left) else 0.0

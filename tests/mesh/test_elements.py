@@ -98,11 +98,6 @@ def test_hessian_is_symmetric_and_agrees_with_its_matrix_and_diagonal(d: int) ->
     hessian = elements.hessian(x)
     assert np.abs(hessian.matrix().toarray() - H).max() <= 1e-14 * scale
     np.testing.assert_allclose(hessian.diagonal().ravel(), np.diag(H), rtol=1e-14)
-    mass = np.linspace(1, 2, len(points)) * scale
-    hessian.add(elements.hessian(points), 0.5)
-    hessian.shift(mass)
-    expected = H + 0.5 * dense(elements, points) + np.diag(np.repeat(mass, d))
-    assert np.abs(hessian.matrix().toarray() - expected).max() <= 1e-14 * scale
 
 
 @both
@@ -237,8 +232,7 @@ def test_nodes_without_elements_feel_nothing() -> None:
     elements = Elements(points, cells, FixedCorotated())
     hessian = elements.hessian(points)
     assert not elements.gradient(points)[-1].any() and not hessian.diagonal()[-1].any()
-    hessian.shift(np.ones(len(points)))
-    assert (hessian.product(np.ones_like(points))[-1] == 1).all()
+    assert not hessian.product(np.ones_like(points))[-1].any()
 
 
 POINTS, CELLS = box(2, 1)

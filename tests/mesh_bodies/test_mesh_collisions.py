@@ -35,11 +35,11 @@ def box(
 
 
 def positions(sim: ct.Simulation) -> Array:
-    return np.concatenate([body.x for body in sim.meshes])
+    return np.concatenate([body.x for body in sim.world.mesh_bodies])
 
 
 def momentum(sim: ct.Simulation) -> Array:
-    return sum((body.mass @ body.v for body in sim.meshes), np.zeros(sim.dimension))
+    return sum((body.mass @ body.v for body in sim.world.mesh_bodies), np.zeros(sim.dimension))
 
 
 def depth(sim: ct.Simulation) -> float:
@@ -50,17 +50,17 @@ def depth(sim: ct.Simulation) -> float:
 
 def test_two_balls_rebound_at_a_step_per_frame() -> None:
     sim = two_balls(tolerance=1e-9)
-    left, right = sim.meshes
+    left, right = sim.world.mesh_bodies
     assert 250 < len(left) < 350
     start, deepest = momentum(sim), 0.0
     for _ in range(12):
         sim.step()
         deepest = max(deepest, depth(sim))
     assert np.isfinite(positions(sim)).all()
-    scale = 5.0 * sum(body.mass.sum() for body in sim.meshes)
+    scale = 5.0 * sum(body.mass.sum() for body in sim.world.mesh_bodies)
     np.testing.assert_allclose(momentum(sim), start, atol=1e-10 * scale)
     assert left.v[:, 0].mean() < -1 and right.v[:, 0].mean() > 1
-    assert min(body.J.min() for body in sim.meshes) > 0
+    assert min(body.J.min() for body in sim.world.mesh_bodies) > 0
     assert 0.001 * RADIUS < deepest < 0.03 * RADIUS  # during the impact
     assert depth(sim) == 0.0
 
@@ -70,7 +70,7 @@ def test_without_collisions_they_pass_through_each_other() -> None:
     for _ in range(16):
         sim.step()
     assert sim.mesh_stepper.collision is None
-    assert sim.meshes[0].x[:, 0].min() > sim.meshes[1].x[:, 0].max()
+    assert sim.world.mesh_bodies[0].x[:, 0].min() > sim.world.mesh_bodies[1].x[:, 0].max()
 
 
 def step_bound(collisions_count: bool) -> float:
@@ -78,18 +78,18 @@ def step_bound(collisions_count: bool) -> float:
     sim = world((0.0, -9.81), FRAME)
     box(sim, (0.0, 0.0), (1.0, 1.0), (4, 4))
     box(sim, (0.1, 0.9), (1.1, 1.9), (3, 3), E=1e6)
-    met = collision_of(sim.meshes, sim.scheme)
+    met = collision_of(sim.world.mesh_bodies, sim.world.integrator)
     worst, scale = -np.inf, 0.0
 
     def potential() -> float:
-        own = sum(b.energy.value(b.x) - float(b.mass @ (b.x @ sim.gravity)) for b in sim.meshes)
+        own = sum(b.energy.value(b.x) - float(b.mass @ (b.x @ sim.gravity)) for b in sim.world.mesh_bodies)
         return own + (met.value(positions(sim)) if collisions_count else 0.0)
 
     for _ in range(12):
-        v, before = [body.v.copy() for body in sim.meshes], potential()
-        kinetic = sum(norm_m(body, body.v) for body in sim.meshes) / 2
+        v, before = [body.v.copy() for body in sim.world.mesh_bodies], potential()
+        kinetic = sum(norm_m(body, body.v) for body in sim.world.mesh_bodies) / 2
         sim.step()
-        jump = sum(norm_m(body, body.v - old) for body, old in zip(sim.meshes, v)) / 2
+        jump = sum(norm_m(body, body.v - old) for body, old in zip(sim.world.mesh_bodies, v)) / 2
         scale = scale or abs(before)
         worst = max(worst, (jump + potential() - kinetic - before) / scale)
     return worst
@@ -105,7 +105,7 @@ def test_the_energy_of_collisions_is_elastic_energy() -> None:
     box(sim, (0.0, 0.0), (1.0, 1.0), (4, 4))
     box(sim, (0.1, 0.9), (1.1, 1.9), (3, 3), E=1e6)
     sim.step(1e-6)
-    own = sum(body.energy.value(body.x) for body in sim.meshes)
+    own = sum(body.energy.value(body.x) for body in sim.world.mesh_bodies)
     assert sim.mesh_stepper.collision is not None
     met = sim.mesh_stepper.collision.value(positions(sim))
     assert met > 0 and sim.diagnostics()["elastic"] == pytest.approx(own + met, rel=1e-12)
@@ -128,14 +128,14 @@ def test_a_stack_of_boxes_rests(size: float) -> None:
     """Metres or centimetres: as deep in each other as their weight says, and nowhere else than at first."""
     sim = tower(size)
     pairs = sim.mesh_stepper.collision.pairs(positions(sim))
-    ends = np.cumsum([len(body) for body in sim.meshes])
+    ends = np.cumsum([len(body) for body in sim.world.mesh_bodies])
     lift = -np.add.reduceat(pairs.gradient()[:, 1], [0, *ends[:-1]])
-    weight = np.array([9.81 * body.mass.sum() for body in sim.meshes])
+    weight = np.array([9.81 * body.mass.sum() for body in sim.world.mesh_bodies])
     assert lift[2] == pytest.approx(weight[2], rel=1e-3)
     assert lift[1] + lift[2] == pytest.approx(weight[1] + weight[2], rel=1e-3)
     assert pairs.depths.max() / size == pytest.approx(2.40e-3, rel=5e-3)
-    assert max(abs(float(body.mass @ body.x[:, 0] / body.mass.sum())) for body in sim.meshes) < 1e-6 * size
-    assert max(body.max_speed for body in sim.meshes) < 1e-5 * np.sqrt(size)
+    assert max(abs(float(body.mass @ body.x[:, 0] / body.mass.sum())) for body in sim.world.mesh_bodies) < 1e-6 * size
+    assert max(body.max_speed for body in sim.world.mesh_bodies) < 1e-5 * np.sqrt(size)
 
 
 def squeezed_torus(collisions: str) -> float:
@@ -188,9 +188,9 @@ def test_pairs_that_are_held_stay_wherever_points_go() -> None:
     sim = world((0.0, 0.0), FRAME)
     box(sim, (0.0, 0.0), (1.0, 1.0), (3, 3))
     box(sim, (0.9, 0.1), (1.9, 1.1), (3, 3))
-    collision, x = collision_of(sim.meshes, sim.scheme), positions(sim)
+    collision, x = collision_of(sim.world.mesh_bodies, sim.world.integrator), positions(sim)
     apart = x.copy()
-    apart[len(sim.meshes[0]) :] += 3.0
+    apart[len(sim.world.mesh_bodies[0]) :] += 3.0
     pairs = collision.pairs(x).nodes
     with collision.holding(x):
         assert np.array_equal(collision.pairs(apart).nodes, pairs)
@@ -237,10 +237,10 @@ def test_one_search_structure_serves_all_steps_and_springs_take_no_part() -> Non
         return sim
 
     alone, among = run(chain=False), run(chain=True)
-    assert alone.meshes[0].v[:, 0].mean() < -0.5
-    for one, other in zip(alone.meshes, (among.meshes[0], among.meshes[2])):
+    assert alone.world.mesh_bodies[0].v[:, 0].mean() < -0.5
+    for one, other in zip(alone.world.mesh_bodies, (among.world.mesh_bodies[0], among.world.mesh_bodies[2])):
         np.testing.assert_allclose(one.x, other.x, atol=1e-6)
-    np.testing.assert_allclose(among.meshes[1].x, among.meshes[1].rest, atol=1e-15)
+    np.testing.assert_allclose(among.world.mesh_bodies[1].x, among.world.mesh_bodies[1].rest, atol=1e-15)
 
 
 def test_what_cannot_meet_has_no_collision_energy() -> None:

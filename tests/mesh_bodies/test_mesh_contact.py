@@ -7,7 +7,7 @@ import pytest
 from mesh_worlds import FRAME, block, forces, jelly, world
 
 import continua as ct
-from continua.contact.mesh_contact import MeshContact, Surface
+from continua.contact.mesh_contact import ContactSurface, MeshContact
 
 
 @pytest.mark.parametrize("scheme", ["backward-euler", "trapezoid", "bdf2"])
@@ -112,7 +112,7 @@ def test_second_derivatives_of_the_surfaces() -> None:
         ct.colliders.Sphere((0.5, -0.8, 0.5), 2.8, inverted=True),
         ct.colliders.Capsule((-1, -0.5, 0.5), (1, -0.5, 0.7), 0.5, motion=motion),
     ):
-        (surface,) = Surface.of(collider, 0, 0.3)
+        (surface,) = ContactSurface.of(collider, 0, 0.3)
         x, u = rng.uniform(-1, 2, (40, 3)), rng.standard_normal((40, 3))
         eps = 1e-6
         phi, n = surface.at(x)

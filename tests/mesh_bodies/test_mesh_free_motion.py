@@ -78,7 +78,7 @@ def test_a_step_that_does_not_converge_names_the_body_and_keeps_the_state() -> N
     sim = world((0.0, 0.0, 0.0), max_iterations=1)
     body = block(sim, E=1e6, start=ct.Scattered((0, 0, 0), (1, 1, 1)))
     x = body.x.copy()
-    with pytest.raises(ct.ContinuaError, match='mesh body "mesh1" .*did not converge.*use a smaller dt'):
+    with pytest.raises(ct.ContinuaError, match='mesh body "solid1" .*did not converge.*use a smaller dt'):
         sim.step()
     assert sim.time == 0 and not body.v.any() and np.array_equal(body.x, x)
 

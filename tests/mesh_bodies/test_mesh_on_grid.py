@@ -8,11 +8,13 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 import continua as ct
 from continua import _core
-from continua.bodies.vertices import Vertices, fastest_vibration
+from continua.bodies.particles import ParticleSet
 from continua.contact.boundaries import Periodic
 from continua.errors import InstabilityError, SetupError
+from continua.grid.blocks import tile_shape
 from continua.integrators import ImplicitGrid
 from continua.integrators.grid_energy import GridEnergy
+from continua.mesh.vibration import fastest_vibration
 from continua.optimize.krylov import dot, norm
 
 RUBBER = ct.materials.FixedCorotated(E=1e4, nu=0.3, density=1000.0)
@@ -40,29 +42,33 @@ def run(sim: ct.Simulation, duration: float) -> None:
 # ---- the energy of node velocities -----------------------------------------------------------------------------
 
 
-class Field:
+class Shared:
     """Mesh and particles that share nodes, deformed, and the energy of an implicit step of theirs."""
 
     def __init__(self, d: int = 3, **options: object) -> None:
         self.sim = sim = world("optimization", d=d)
-        body = sim.add(cube(d=d, damping=0.01, drag=0.3, **options))
+        self.body = body = sim.add(cube(d=d, damping=0.01, drag=0.3, **options))
         sim.add(ct.shapes.Box((0.55,) * d, (0.3,) * d), RUBBER)
         rng = np.random.default_rng(1)
         body.x += 0.02 * rng.standard_normal(body.x.shape)
-        self.grid = grid = sim.integrator
-        assert isinstance(grid, ImplicitGrid)
-        sim.vertices[0].follow_mesh()
-        bodies = sim.grid_bodies
-        grid.sort(bodies)
-        nodes = grid._scatter("old nodes", bodies, 0.0, momentum=True, stress=False)
-        grid._dtype = nodes.dtype
+        stepper = sim.steppers["main"]
+        assert isinstance(stepper, ImplicitGrid)
+        body.ready(sim.world.wrap, sim.dx, 0)
+        self.field = field = stepper.field
+        assert field.sort(sim.world.grid_bodies) is None
+        (self.exchange,), (self.other,) = field.exchanges  # of the mesh, of the particles
+        nodes = self.nodes()
+        field.scatter(nodes, 0.0, momentum=True, stress=False)
         self.mass = nodes.reshape(-1, 4)[:, 3].copy()
         self.dt = 0.03
         zero = np.zeros((len(self.mass), 3))
-        self.energy = GridEnergy(grid, bodies, self.mass, zero, self.dt)
-        self.points = grid._node_points()
+        self.energy = GridEnergy(field, self.mass, zero, self.dt)
+        self.points = stepper._node_points()
         self.rng = rng
         self.d = d
+
+    def nodes(self) -> np.ndarray:
+        return np.zeros(self.field.grid.node_shape(), self.field.dtype)
 
     def random(self) -> np.ndarray:
         v = np.zeros((len(self.mass), 3))
@@ -73,30 +79,30 @@ class Field:
 @pytest.mark.parametrize("d", [2, 3])
 def test_positions_are_interpolated(d: int) -> None:
     """W x_i = x_p for every spline with linear reproduction."""
-    field = Field(d)
-    grid, vertices = field.grid, field.sim.vertices[0]
-    nodes = grid.as_nodes(field.points, "positions")
-    assert grid.to_vertices(1, vertices, nodes) == pytest.approx(vertices.mesh.x, abs=1e-14)
+    shared = Shared(d)
+    nodes = shared.nodes()
+    nodes.reshape(-1, 4)[:, :3] = shared.points
+    assert shared.exchange.values_at(nodes) == pytest.approx(shared.body.x, abs=1e-14)
 
 
 @pytest.mark.parametrize("d", [2, 3])
 def test_energy_and_its_derivatives_agree(d: int) -> None:
-    field = Field(d)
-    energy, v, u, h = field.energy, field.random(), field.random(), 1e-6
+    shared = Shared(d)
+    energy, v, u, h = shared.energy, shared.random(), shared.random(), 1e-6
     slope = (energy.value(v + h * u) - energy.value(v - h * u)) / (2 * h)
     assert slope == pytest.approx(dot(energy.gradient(v), u), rel=1e-7)
     change = (energy.gradient(v + h * u) - energy.gradient(v - h * u)) / (2 * h)
     energy.prepare(v)
     product = energy.product(u).copy()
     assert norm(change - product) < 1e-7 * norm(product)
-    w = field.random()
+    w = shared.random()
     assert dot(w, product) == pytest.approx(dot(u, energy.product(w)), rel=1e-12)
 
 
 def test_negative_stiffness_of_particles_and_meshes_is_left_out_on_request() -> None:
     """Seen along the direction in which the squeezed bodies give way most."""
-    field = Field(2)
-    energy, v = field.energy, -30 * np.where(field.mass[:, None] > 0, field.points, 0.0)
+    shared = Shared(2)
+    energy, v = shared.energy, -30 * np.where(shared.mass[:, None] > 0, shared.points, 0.0)
 
     def stiffness(u: np.ndarray) -> np.ndarray:
         u = u.reshape(v.shape)
@@ -111,18 +117,15 @@ def test_negative_stiffness_of_particles_and_meshes_is_left_out_on_request() -> 
 
 
 def test_forces_on_nodes_balance() -> None:
-    field = Field()
-    vertices = field.sim.vertices[0]
-    tiles = field.grid.workspace.get("t", field.grid.grid.tile_shape(field.grid.order(1)), np.float64)
-    nodes = np.zeros(field.grid.grid.node_shape())
+    shared = Shared()
+    nodes = shared.nodes()
     sums = {}
     for squared in (False, True):
-        field.grid.scatter_values(1, vertices, vertices.mesh.forces(), tiles, squared=squared)
-        field.grid._collect(1, tiles, nodes, add=False)
+        shared.exchange.scatter_values(shared.body.forces(), nodes, squared=squared)
         force = nodes.reshape(-1, 4)[:, :3]
         scale = np.abs(force).sum()
         total = np.abs(force.sum(axis=0)).max() / scale
-        torque = np.abs(np.cross(field.points, force).sum(axis=0)).max() / scale
+        torque = np.abs(np.cross(shared.points, force).sum(axis=0)).max() / scale
         sums[squared] = total, torque
     assert max(sums[False]) < 1e-14
     assert min(sums[True]) > 1e-6  # the wrong weights do not balance
@@ -132,7 +135,7 @@ def test_damping_and_drag_belong_to_the_energy() -> None:
     """At rest positions, moving rigidly: no elastic energy, but drag; and nothing resists without it."""
     sim = world(ct.integrators.Optimization(tolerance=1e-10))
     body = sim.add(cube(velocity=(0.5, 0.0, 0.0), drag=2.0))
-    sim.fixed_dt = 0.02
+    sim.world.fixed_dt = 0.02
     run(sim, 0.2)
     assert body.v[:, 0] == pytest.approx(0.5 / (1 + 2.0 * 0.02) ** 10, rel=1e-5)
 
@@ -216,7 +219,7 @@ def test_the_step_follows_the_fastest_vibration() -> None:
     for factor in (0.8, 3.0):
         sim = world(force_dt=True)
         body = sim.add(cube(start=ct.Placed(np.diag([1.02, 1.0, 1.0]).tolist())))
-        sim.fixed_dt = factor * 2 / fastest_vibration(body)
+        sim.world.fixed_dt = factor * 2 / fastest_vibration(body.energy, body.x, body.mass)
         before = sim.diagnostics()["total"]
         for _ in range(200):
             try:
@@ -236,7 +239,7 @@ def test_a_refined_estimate_of_the_fastest_vibration() -> None:
     matrix = body.energy.hessian(body.x).matrix().toarray()
     mass = np.repeat(body.mass, 3)
     exact = np.sqrt(np.linalg.eigvalsh(matrix / np.sqrt(np.outer(mass, mass))).max())
-    assert 0.9 * exact < fastest_vibration(body) <= exact * (1 + 1e-12)
+    assert 0.9 * exact < fastest_vibration(body.energy, body.x, body.mass) <= exact * (1 + 1e-12)
 
 
 # ---- contact, scripts, worlds ----------------------------------------------------------------------------------
@@ -280,7 +283,7 @@ def test_meshes_cross_periodic_seams() -> None:
     body = sim.add(cube(d=2, velocity=(1.0, 0.0)))
     run(sim, 1.0)
     assert body.x == pytest.approx(body.rest + (1.0, 0.0), abs=1e-9)
-    assert (sim.vertices[0].x[:, 0] < 0.8).all()
+    assert (body.set.x[:, 0] < 0.8).all()
     body.v[:] = (0.5, 0.0)  # beyond the seam as well
     run(sim, 0.2)
     assert body.x == pytest.approx(body.rest + (1.1, 0.0), abs=1e-9)
@@ -302,8 +305,8 @@ def test_a_run_continues_with_the_same_bits(integrator: str) -> None:
     other.load_state(half.state())
     for _ in range(3):
         whole.step(), other.step()
-    assert np.array_equal(whole.meshes[0].x, other.meshes[0].x)
-    assert np.array_equal(whole.vertices[0].C, other.vertices[0].C)
+    (a,), (b,) = whole.world.mesh_bodies, other.world.mesh_bodies
+    assert np.array_equal(a.x, b.x) and np.array_equal(a.set.C, b.set.C)
 
 
 def test_changes_by_hand_are_seen() -> None:
@@ -322,12 +325,13 @@ def test_where_meshes_live() -> None:
     alone = world("optimization")
     free = alone.add(ct.SolidBody(ct.meshes.BoxMesh((0, 0, 0), (1, 1, 1), (1, 1, 1)), RUBBER))
     alone.step(0.01)
-    assert not alone.vertices and alone.free_meshes == [free]
+    assert free.set is None and alone.world.free_meshes == [free]
     among = world("optimization")
     mesh = among.add(ct.SolidBody(ct.meshes.BoxMesh((0, 0, 0), (1, 1, 1), (1, 1, 1)), RUBBER))
     among.add(ct.shapes.Box((2, 0, 0), (0.3, 0.3, 0.3)), RUBBER)
     among.step(0.01)
-    assert [v.mesh for v in among.vertices] == [mesh] and isinstance(among.vertices[0], Vertices)
+    assert isinstance(mesh.set, ParticleSet) and not among.world.free_meshes
+    assert mesh in among.steppers["main"].field.bodies
     with pytest.raises(SetupError, match="off the grid"):
         world().add(ct.SolidBody(ct.meshes.BoxMesh((0, 0, 0), (1, 1, 1), (1, 1, 1)), RUBBER, on_grid=False))
     with pytest.raises(SetupError, match="incompressible"):
@@ -359,35 +363,34 @@ BORDER = {
     "values": np.zeros((3, 5)),
     "tiles": np.zeros((1, 2, 4)),
     "particles": None,
-    "order": None,
     "lattice": None,
     "dimension": 4,
     "degree": 7,
     "nodes": np.zeros((1, 2, 3)),
-    "reach": np.full((1, 8), 99, np.int32),
+    "order": None,
+    "links": None,
 }
 
 
 @pytest.mark.parametrize("name", BORDER)
 def test_wrong_arguments_are_named(name: str) -> None:
-    field = Field()
-    vertices, grid = field.sim.vertices[0], field.grid
-    order = grid.order(1)
+    shared = Shared()
+    exchange, arrays = shared.exchange, shared.body.set.arrays
     right = {
-        "particles": vertices.arrays,
-        "lattice": grid.lattice,
-        "order": order,
+        "particles": arrays,
+        "lattice": exchange.lattice,
+        "order": exchange.order,
         "dimension": 3,
         "degree": 2,
-        "values": np.zeros_like(vertices.arrays.x),
+        "values": np.zeros_like(arrays.x),
     }
     calls = {
-        "gather_values": right | {"reach": grid.grid.reach[1], "nodes": np.zeros(grid.grid.node_shape())},
-        "scatter_values": right | {"squared": False, "tiles": np.zeros(grid.grid.tile_shape(order))},
+        "gather_values": right | {"links": exchange.links, "nodes": shared.nodes()},
+        "scatter_values": right | {"squared": False, "tiles": np.zeros(tile_shape(exchange.order, 3, 2))},
     }
+    wrong = BORDER | {"order": shared.other.order, "links": shared.other.links}  # of the particles
     for call, given in calls.items():
+        getattr(_core, call)(**given)
         if name in given:
-            with pytest.raises(
-                (ValueError, TypeError, AttributeError), match=name if name != "order" else None
-            ):
-                getattr(_core, call)(**(given | {name: BORDER[name]}))
+            with pytest.raises((ValueError, TypeError, AttributeError), match=name):
+                getattr(_core, call)(**(given | {name: wrong[name]}))

@@ -10,7 +10,7 @@ import trimesh
 from mesh_worlds import block, forces, world
 
 import continua as ct
-from continua.contact.mesh_contact import Surface
+from continua.contact.mesh_contact import ContactSurface
 from continua.contact.mesh_penalty import LevelSetPenalty
 
 
@@ -31,7 +31,7 @@ def test_penalty_derivatives() -> None:
     center = pose.position + pose.rotation @ [0.5, -2.0, 0.5]
     x = center + rng.uniform(-1.5, 1.5, (30, 3))
     for inverted in (False, True):
-        (surface,) = Surface.of(ct.colliders.Mesh(**given, inverted=inverted), 0, 0.4)
+        (surface,) = ContactSurface.of(ct.colliders.Mesh(**given, inverted=inverted), 0, 0.4)
         at = x if not inverted else center + 3 * (x - center)
         term = LevelSetPenalty(surface, np.ones(30, bool), 1e4)
         u, eps = rng.standard_normal(at.shape), 1e-6

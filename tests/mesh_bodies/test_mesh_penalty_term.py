@@ -7,17 +7,17 @@ import pytest
 import trimesh
 
 import continua as ct
-from continua.contact.mesh_contact import Surface
+from continua.contact.mesh_contact import ContactSurface
 from continua.contact.mesh_penalty import LevelSetPenalty
 
 STIFFNESS = 1e4  # [N/m^2]
 
 
 @pytest.fixture(scope="module")
-def surface() -> Surface:
+def surface() -> ContactSurface:
     ball = trimesh.creation.icosphere(subdivisions=3, radius=1.0)
     collider = ct.colliders.Mesh(vertices=ball.vertices, faces=ball.faces, resolution=24)
-    return Surface.of(collider, 0, 0.0)[0]
+    return ContactSurface.of(collider, 0, 0.0)[0]
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def x() -> np.ndarray:
     return np.random.default_rng(0).uniform(-0.8, 0.8, (20, 3))
 
 
-def penalty(surface: Surface, x: np.ndarray, stiffness: float = STIFFNESS) -> LevelSetPenalty:
+def penalty(surface: ContactSurface, x: np.ndarray, stiffness: float = STIFFNESS) -> LevelSetPenalty:
     term = LevelSetPenalty(surface, np.ones(len(x), bool), stiffness)
     term.prepare(x)
     return term
@@ -47,20 +47,22 @@ def derivative_errors(term: LevelSetPenalty, other: LevelSetPenalty, x: np.ndarr
     )
 
 
-def test_o1_derivatives_of_the_penalty(surface: Surface, x: np.ndarray) -> None:
+def test_o1_derivatives_of_the_penalty(surface: ContactSurface, x: np.ndarray) -> None:
     term = penalty(surface, x)
     assert max(derivative_errors(term, term, x)) < 1e-7
     assert min(derivative_errors(term, penalty(surface, x, 1.001 * STIFFNESS), x)) > 1e-5
 
 
-def test_o1_products_of_the_penalty_are_symmetric(surface: Surface, x: np.ndarray) -> None:
+def test_o1_products_of_the_penalty_are_symmetric(surface: ContactSurface, x: np.ndarray) -> None:
     term = penalty(surface, x)
     u, w = np.random.default_rng(2).standard_normal((2, *x.shape))
     Hu, Hw = term.product(u), term.product(w)
     assert abs(np.vdot(w, Hu) - np.vdot(u, Hw)) < 1e-12 * np.abs(w * Hu).sum()
 
 
-def test_negative_stiffness_of_the_penalty_is_left_out_on_request(surface: Surface, x: np.ndarray) -> None:
+def test_negative_stiffness_of_the_penalty_is_left_out_on_request(
+    surface: ContactSurface, x: np.ndarray
+) -> None:
     """Points in a ball lose force as they move along its surface; those outside feel nothing."""
     term = penalty(surface, x)
     units = np.broadcast_to(np.eye(3)[:, None], (3, *x.shape))
@@ -71,7 +73,7 @@ def test_negative_stiffness_of_the_penalty_is_left_out_on_request(surface: Surfa
     assert exact.min() < -0.1 * exact.max()
 
 
-def test_the_penalty_is_positive_and_pushes_out(surface: Surface, x: np.ndarray) -> None:
+def test_the_penalty_is_positive_and_pushes_out(surface: ContactSurface, x: np.ndarray) -> None:
     """The printed sign, +k phi^3, attracts (J15 A.5.2)."""
     term, printed = penalty(surface, x), LevelSetPenalty(surface, np.ones(len(x), bool), -STIFFNESS)
     some, force = term.reaction(x)

@@ -6,44 +6,19 @@ import numpy as np
 
 import continua as ct
 from continua import _core
-from continua.bodies.vertices import Vertices
-from continua.integrators import Stepper
+from continua.integrators import Field
 
 
 def ringing(sim: ct.Simulation) -> float:
-    """Part of the velocity of vertices that is gone after a way to the nodes and back."""
-    grid, (body,) = sim.integrator, sim.vertices
-    grid.sort([body])
-    seen = gathered(grid, body)
-    return float(np.linalg.norm(body.v.T - seen) / np.linalg.norm(body.v))
-
-
-def gathered(grid: Stepper, body: Vertices) -> np.ndarray:
-    """Velocities (d, N) that the grid gives back, without affine parts."""
-    plan = ct.transfers.PIC().plan(grid.dimension, grid.degree)
-    (order,), lattice, dimension, degree = grid._orders, grid.lattice, grid.dimension, grid.degree
-    tiles = np.zeros(grid.grid.tile_shape(order))
-    _core.scatter(
-        particles=body.arrays,
-        parameters=body.parameters,
-        material="",
-        lattice=lattice,
-        order=order,
-        plan=plan,
-        dimension=dimension,
-        degree=degree,
-        gradient=True,
-        dt=0.0,
-        momentum=True,
-        stress=False,
-        tiles=tiles,
-    )
-    nodes = np.zeros(grid.grid.node_shape())
-    _core.collect_tiles(tiles, grid.grid.sources[0], dimension, degree, False, nodes)
-    _core.momentum_to_velocity(nodes, dimension, [0.0] * dimension)
-    values = np.zeros_like(body.arrays.x)
-    _core.gather_values(body.arrays, lattice, order, grid.grid.reach[0], nodes, dimension, degree, values)
-    return values[:, : body.count]
+    """Part of the velocity of vertices that is gone after a way to the nodes and back, without affine parts."""
+    (body,) = sim.world.mesh_bodies
+    field = Field(sim.world.lattice(), sim.world.degree, ct.transfers.PIC())
+    assert field.sort([body]) is None
+    nodes = np.empty(field.grid.node_shape(), field.dtype)
+    field.scatter(nodes, 0.0, momentum=True, stress=False)
+    _core.momentum_to_velocity(nodes, field.dimension, [0.0] * field.dimension)
+    seen = field.exchanges[0][0].values_at(nodes)
+    return float(np.linalg.norm(body.v - seen) / np.linalg.norm(body.v))
 
 
 def after_impact(transfer: str) -> float:

@@ -37,11 +37,11 @@ def test_a_run_continues_with_the_same_bits(tmp_path: Path) -> None:
     second.load_state(state)
     for _ in range(4):
         second.step(FRAME)
-    for a, b in zip(whole.meshes, second.meshes):
+    for a, b in zip(whole.world.mesh_bodies, second.world.mesh_bodies):
         np.testing.assert_array_equal(a.x, b.x)
         np.testing.assert_array_equal(a.v, b.v)
     np.testing.assert_array_equal(whole.impulses, second.impulses)
-    solid = whole.meshes[0]
+    solid = whole.world.mesh_bodies[0]
     assert isinstance(solid, ct.SolidBody)
     history = solid.elements.history()
     assert any(values.any() for name, values in history.items() if name != "inverse_edges")  # it has flowed
@@ -54,15 +54,15 @@ def test_frames_show_the_surface(tmp_path: Path) -> None:
     frame = read_frame(sorted((tmp_path / "run" / "frames").glob("*.npz"))[-1])
     solid, cloth = frame.bodies
     assert (solid.kind, cloth.kind) == ("mesh", "springs")
-    np.testing.assert_allclose(solid.x, sim.meshes[0].x, rtol=1e-6)
-    np.testing.assert_array_equal(solid.surface, sim.meshes[0].surface)
-    np.testing.assert_array_equal(cloth.cells, sim.meshes[1].cells)
+    np.testing.assert_allclose(solid.x, sim.world.mesh_bodies[0].x, rtol=1e-6)
+    np.testing.assert_array_equal(solid.surface, sim.world.mesh_bodies[0].surface)
+    np.testing.assert_array_equal(cloth.cells, sim.world.mesh_bodies[1].cells)
     assert cloth.name == "cloth" and frame_of(sim, 2).particles == 27 + 16
     resumed = busy("backward-euler")
     resumed.run(frames=4, fps=24, output=tmp_path / "run", resume=True)
     again = busy("backward-euler")
     again.run(frames=4, fps=24)
-    np.testing.assert_array_equal(resumed.meshes[1].x, again.meshes[1].x)
+    np.testing.assert_array_equal(resumed.world.mesh_bodies[1].x, again.world.mesh_bodies[1].x)
 
 
 def test_diagnostics_count_mesh_bodies() -> None:
@@ -86,7 +86,7 @@ def test_the_step_is_a_frame_unless_given() -> None:
     block(sim)
     summary = sim.summary()
     assert (summary.expected_dt, summary.dt_bound) == (FRAME, "frame")
-    assert (summary.bodies[0].name, summary.bodies[0].particles) == ("mesh1", 16)
+    assert (summary.bodies[0].name, summary.bodies[0].particles) == ("solid1", 16)
     assert sim.step() == FRAME
     assert sim.step(0.1) == 0.1
     sim = world(dt=0.01)
@@ -101,7 +101,7 @@ def test_threads_do_not_change_the_bits() -> None:
         sim = busy()
         for _ in range(4):
             sim.step(FRAME)
-        found.append(np.concatenate([body.x for body in sim.meshes]))
+        found.append(np.concatenate([body.x for body in sim.world.mesh_bodies]))
     ct.set_threads(threads)
     np.testing.assert_array_equal(*found)
 
@@ -202,13 +202,13 @@ def test_a_frame_that_does_not_converge_is_taken_in_parts() -> None:
     assert sim.step(FRAME) <= FRAME / 2 and sim.bound.name == "solver"
     while sim.time < 6 * FRAME - 1e-9:
         sim.step(6 * FRAME - sim.time)
-    (body,) = sim.meshes
+    (body,) = sim.world.mesh_bodies
     assert body.x[:, 1].min() >= -1e-12 and body.max_speed < 5  # it has been stopped
 
 
 def test_a_fixed_step_that_does_not_converge_is_an_error() -> None:
     sim = struck(FRAME)
-    before = sim.meshes[0].x.copy()
-    with pytest.raises(ct.ContinuaError, match=r'"mesh1" .* did not converge: it ended as "max_iter"'):
+    before = sim.world.mesh_bodies[0].x.copy()
+    with pytest.raises(ct.ContinuaError, match=r'"solid1" .* did not converge: it ended as "max_iter"'):
         sim.step(FRAME)
-    np.testing.assert_array_equal(sim.meshes[0].x, before)
+    np.testing.assert_array_equal(sim.world.mesh_bodies[0].x, before)

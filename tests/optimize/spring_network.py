@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from continua.optimize import ImplicitStep, Motion, Options, Report, Scheme, StepEnergy, Term, minimise
+from continua.optimize import ImplicitStep, Options, PointState, Report, Scheme, StepEnergy, Term, minimise
 
 
 class Springs:
@@ -73,7 +73,7 @@ class Run:
     """Masses (N,) under energy terms, advanced by implicit steps."""
 
     def __init__(self, x: NDArray, v: NDArray, mass: NDArray, terms: list[Term], options: Options) -> None:
-        self.now, self.before = Motion(x, v), None
+        self.now, self.before = PointState(x, v), None
         self.mass, self.terms, self.options = mass, terms, options
         self.reports: list[Report] = []
 
@@ -85,7 +85,7 @@ class Run:
         step = ImplicitStep.of(scheme, dt, self.now, a, before=self.before, drag=drag)
         energy = StepEnergy(step, self.mass, self.terms)
         x, report = minimise(energy, step.starts(a), self.options)
-        self.before, self.now = self.now, Motion(x, step.velocity(x))
+        self.before, self.now = self.now, PointState(x, step.velocity(x))
         self.reports.append(report)
         return energy
 

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from spring_network import Springs, body
 
-from continua.optimize import Gravity, ImplicitStep, Motion, Options, StepEnergy, minimise
+from continua.optimize import Gravity, ImplicitStep, Options, PointState, StepEnergy, minimise
 
 Array = NDArray[np.float64]
 
@@ -149,7 +149,7 @@ def test_cube_of_springs_lands(make: Any) -> None:
     x, springs = body(3, 3, 5e3)
     mass = np.ones(len(x))
     gravity = Gravity(mass, [0.0, 0.0, -9.8])
-    now = Motion(x + [0, 0, 0.3], np.tile([0.0, 0.0, -8.0], (len(x), 1)))
+    now = PointState(x + [0, 0, 0.3], np.tile([0.0, 0.0, -8.0], (len(x), 1)))
     options = Options.scaled(5e3, tolerance=1e-5)
     for _ in range(60):
         a = -(springs.gradient(now.x) + gravity.gradient(now.x)) / mass[:, None]
@@ -161,7 +161,7 @@ def test_cube_of_springs_lands(make: Any) -> None:
         assert (obstacle.push >= 0).all() and not obstacle.push[obstacle.shape(end)[0] > 1e-6].any()
         energies = np.array([e for _, e in report.history])
         assert (np.diff(energies) <= 1e-12 * np.abs(energies).max()).all()
-        now = Motion(end, step.velocity(end))
+        now = PointState(end, step.velocity(end))
     lift = (obstacle.push[:, None] * obstacle.n).sum(axis=0)
     if isinstance(obstacle, Floor):
         assert lift[2] == pytest.approx(9.8 * mass.sum(), rel=0.01)
@@ -172,7 +172,7 @@ def test_projecting_after_the_solve_is_not_a_minimum() -> None:
     sphere = Sphere([0.0, 0.0], 1.0)
     chain = Springs(np.array([[0, 1]]), 100.0, np.array([0.5]))
     x = np.array([[0.6, 0.9], [1.1, 0.9]])
-    step = ImplicitStep.of("backward-euler", 0.1, Motion(x, np.array([[-4.0, -4.0], [0.0, 0.0]])), 0 * x)
+    step = ImplicitStep.of("backward-euler", 0.1, PointState(x, np.array([[-4.0, -4.0], [0.0, 0.0]])), 0 * x)
     energy = StepEnergy(step, np.ones(2), [chain])
 
     def size(y: Array) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from continua.optimize import ImplicitStep, Motion, Options, Report, StepEnergy, minimise
+from continua.optimize import ImplicitStep, Options, PointState, Report, StepEnergy, minimise
 
 
 class Separable:
@@ -47,7 +47,7 @@ def bowl() -> Separable:
 
 
 def one_step() -> ImplicitStep:
-    now = Motion(np.linspace(2.0, 9.0, 8).reshape(4, 2), np.zeros((4, 2)))
+    now = PointState(np.linspace(2.0, 9.0, 8).reshape(4, 2), np.zeros((4, 2)))
     return ImplicitStep.of("backward-euler", 100.0, now, np.zeros((4, 2)))
 
 

@@ -15,8 +15,8 @@ import continua as ct
 from continua.optimize import (
     Gravity,
     ImplicitStep,
-    Motion,
     Options,
+    PointState,
     StepEnergy,
     line_search,
     minimise,
@@ -58,7 +58,7 @@ def test_o2_gravity_as_energy_or_as_shift_of_the_target() -> None:
     x, springs = body(3, 3, 1e3)
     rng = np.random.default_rng(0)
     mass = 0.5 + rng.random(len(x))
-    step = ImplicitStep.of("backward-euler", DT, Motion(x, rng.standard_normal(x.shape)), 0 * x)
+    step = ImplicitStep.of("backward-euler", DT, PointState(x, rng.standard_normal(x.shape)), 0 * x)
     shifted = replace(step, base_velocity=step.base_velocity + DT * G)
     as_energy = StepEnergy(step, mass, [springs, Gravity(mass, G)])
     as_shift = StepEnergy(shifted, mass, [springs])
@@ -89,7 +89,7 @@ def test_o2_guess_needs_the_inverse_mass() -> None:
     """Negative control: forces instead of accelerations are no solution of free fall."""
     mass = np.geomspace(0.01, 10, 8)
     x = np.zeros((8, 3))
-    step = ImplicitStep.of("backward-euler", DT, Motion(x, x), 0 * x)
+    step = ImplicitStep.of("backward-euler", DT, PointState(x, x), 0 * x)
     energy = StepEnergy(step, mass, [Gravity(mass, G)])
     _, report = minimise(energy, step.starts(mass[:, None] * G), Options(tolerance=1e-9))
     assert report.iterations > 0
@@ -178,7 +178,7 @@ def order_of_convergence(krylov_tolerance: float | None) -> float:
     x, springs = body(5, 3, 1e4)
     rng = np.random.default_rng(0)
     start = x + 0.05 * rng.standard_normal(x.shape)
-    step = ImplicitStep.of("backward-euler", DT, Motion(start, 0 * x), 0 * x)
+    step = ImplicitStep.of("backward-euler", DT, PointState(start, 0 * x), 0 * x)
     energy = StepEnergy(step, np.ones(len(x)), [springs])
     solution, _ = minimise(energy, [start], Options(tolerance=1e-9, **EXACT))
     away = rng.standard_normal(x.shape)
@@ -243,7 +243,7 @@ def test_printed_coefficients_of_the_schemes() -> None:
     """Factor of the mass, target and new velocity as in the specification."""
     rng = np.random.default_rng(5)
     x, v, a, x0, v0, y = rng.standard_normal((6, 4, 2))
-    dt, now, before = 0.1, Motion(x, v), Motion(x0, v0)
+    dt, now, before = 0.1, PointState(x, v), PointState(x0, v0)
     for scheme, factor, target, velocity in [
         ("backward-euler", 1 / dt**2, x + dt * v, (y - x) / dt),
         ("trapezoid", 4 / dt**2, x + dt * v + dt**2 / 4 * a, 2 * (y - x) / dt - v),
@@ -265,7 +265,7 @@ def test_drag_is_the_energy_of_the_specification() -> None:
     rng = np.random.default_rng(6)
     x, v, y = rng.standard_normal((3, 4, 2))
     mass, dt, k = 1 + rng.random(4), 0.1, 3.0
-    step = ImplicitStep.of("backward-euler", dt, Motion(x, v), 0 * x, drag=k)
+    step = ImplicitStep.of("backward-euler", dt, PointState(x, v), 0 * x, drag=k)
     expected = mass[:, None] * ((y - x - dt * v) / dt**2 + k / dt * (y - x))
     assert StepEnergy(step, mass, []).gradient(y) == pytest.approx(expected, rel=1e-12)
 
@@ -273,7 +273,7 @@ def test_drag_is_the_energy_of_the_specification() -> None:
 def distance_between_results(rest: float) -> float:
     """Of the same step from two random guesses."""
     x, pairs = lattice(4, 2)
-    step = ImplicitStep.of("backward-euler", 1.0, Motion(x, 0 * x), 0 * x)
+    step = ImplicitStep.of("backward-euler", 1.0, PointState(x, 0 * x), 0 * x)
     energy = StepEnergy(step, np.ones(len(x)), [Springs(pairs, 50.0, np.full(len(pairs), rest))])
     rng = np.random.default_rng(7)
     options = Options(tolerance=1e-10)
@@ -291,7 +291,7 @@ def test_diagonal_preconditioner_saves_iterations_for_uneven_masses() -> None:
     x, springs = body(4, 3, 1e3)
     mass = np.geomspace(1e-3, 1e3, len(x))
     rng = np.random.default_rng(8)
-    step = ImplicitStep.of("backward-euler", DT, Motion(x, rng.standard_normal(x.shape)), 0 * x)
+    step = ImplicitStep.of("backward-euler", DT, PointState(x, rng.standard_normal(x.shape)), 0 * x)
     options = Options(tolerance=1e-4, krylov_tolerance=1e-6)
     energy = StepEnergy(step, mass, [springs])
     _, with_it = minimise(energy, [x], options)
@@ -301,7 +301,7 @@ def test_diagonal_preconditioner_saves_iterations_for_uneven_masses() -> None:
 
 
 def test_wrong_steps_are_explained() -> None:
-    now = Motion(np.zeros((2, 2)), np.zeros((2, 2)))
+    now = PointState(np.zeros((2, 2)), np.zeros((2, 2)))
     with pytest.raises(ct.ContinuaError, match="unknown implicit scheme"):
         ImplicitStep.of("euler", DT, now, now.x)  # type: ignore[arg-type]
     for dt, drag in [(0.0, 0.0), (float("nan"), 0.0), (DT, -1.0)]:

@@ -10,7 +10,7 @@ import pytest
 from simple_objectives import Functions, barrier, bowl, quadratic, rosenbrock, two_wells
 
 import continua as ct
-from continua.optimize import FixedUnknowns, Options, minimise
+from continua.optimize import Options, minimise
 
 
 @pytest.mark.parametrize("krylov", ["cg", "minres"])
@@ -170,21 +170,6 @@ def test_descent_test_ignores_the_scaling_of_preconditioned_unknowns() -> None:
     assert report.iterations == 1 and report.gradient_fallbacks == 0 and report.krylov_iterations == 1
     _, report = minimise(quadratic(np.diag(weights), b), [np.zeros(9)], exact)
     assert report.gradient_fallbacks > 0
-
-
-def test_fixed_unknowns_keep_their_values() -> None:
-    matrix = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 1.0], [0.5, 1.0, 5.0]])
-    b = np.array([1.0, 2.0, 3.0])
-    fixed = FixedUnknowns(np.array([False, True, False]), np.array([9.0, 0.25, 9.0]))
-    options = Options(tolerance=1e-12, krylov_tolerance=1e-14)
-    for diagonal in (None, np.diag(matrix)):
-        x, report = minimise(quadratic(matrix, b, diagonal), [np.ones(3)], options, fixed)
-        free = np.ix_([0, 2], [0, 2])
-        assert report.converged and x[1] == 0.25
-        assert report.krylov_iterations == 2 * report.iterations, "only two unknowns are left"
-        assert x[[0, 2]] == pytest.approx(
-            np.linalg.solve(matrix[free], (b - 0.25 * matrix[1])[[0, 2]]), rel=1e-12
-        )
 
 
 def test_scaled_options_make_the_path_independent_of_units() -> None:

@@ -66,8 +66,8 @@ def test_a_repeated_step_pushes_once() -> None:
         ct.materials.FixedCorotated(1.0, 0.3, 1000.0),
         velocity=ct.velocities.Affine((0, 0), ((60.0, 0.0), (0.0, 0.0))),
     )
-    sim.fixed_dt, sim.force_dt = None, False
-    sim.cfl = 0.99
+    sim.world.fixed_dt, sim.world.force_dt = None, False
+    sim.world.cfl = 0.99
     before = float(body.mass @ body.v[:, 1])
     sim.add(ct.BodyForce(lambda body, t: np.tile((0.0, 1.0), (len(body), 1))))
     dt = sim.step()

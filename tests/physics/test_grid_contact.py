@@ -7,7 +7,7 @@ import pytest
 from grid_driver import GridDriver
 
 import continua as ct
-from continua.integrators.stepper import ObstacleTable
+from continua.integrators import ObstacleTable, StepResult, StepSetting, SymplecticEuler
 
 H = 0.1
 both = pytest.mark.parametrize("d", [2, 3])
@@ -37,6 +37,18 @@ def obstacles(d: int) -> dict[str, ct.colliders.Collider]:
     return kinds
 
 
+def touch(
+    driver: GridDriver, nodes: np.ndarray, colliders: list[ct.colliders.Collider], t: float
+) -> np.ndarray:
+    """Colliders act on node velocities, with mass, at time t; returns the impulses they give, (n, 3)."""
+    stepper = SymplecticEuler(driver.field)
+    stepper.nodes = nodes
+    table = ObstacleTable.of(colliders, t, driver.field.lattice)
+    result = StepResult(impulses=np.zeros((len(colliders), 3)))
+    stepper.meet_obstacles(StepSetting(t, 0.0, np.zeros(driver.body.dimension), table), result)
+    return result.impulses
+
+
 class Touched:
     """Random node velocities before and after contact with one obstacle at time t."""
 
@@ -50,10 +62,8 @@ class Touched:
         before = rng.normal(size=(len(self.mass), d)) * (self.mass > 0)[:, None]
         quads = np.zeros((len(self.mass), 4))
         quads[:, :d], quads[:, 3] = before, self.mass
-        nodes = quads.reshape(driver.integrator.grid.node_shape()).copy()
-        self.impulse = driver.integrator._contact(
-            nodes, ObstacleTable.of([collider], t, driver.integrator.lattice)
-        )[0]
+        nodes = quads.reshape(driver.field.grid.node_shape()).copy()
+        self.impulse = touch(driver, nodes, [collider], t)[0]
         after = nodes.reshape(-1, 4)[:, :d]
         phi, self.normal = collider.signed_distance(driver.nodes, t)
         obstacle = collider.movement.pose(t, d).velocity_at(driver.nodes)
@@ -121,10 +131,10 @@ def test_several_obstacles_act_in_order(d: int) -> None:
     mass, _ = driver.scatter()
     nodes = np.zeros((len(mass), 4))
     nodes[:, 3] = mass
-    nodes = nodes.reshape(driver.integrator.grid.node_shape()).copy()
+    nodes = nodes.reshape(driver.field.grid.node_shape()).copy()
     up = ct.colliders.Sphere((0,) * d, 2.0, mode="sticky", motion=ct.motions.Linear((0, 1, 0)[:d]))
     along = ct.colliders.Sphere((0,) * d, 2.0, mode="sticky", motion=ct.motions.Linear((1, 0, 0)[:d]))
-    driver.integrator._contact(nodes, ObstacleTable.of([up, along], 0.0, driver.integrator.lattice))
+    touch(driver, nodes, [up, along], 0.0)
     active = nodes.reshape(-1, 4)[mass > 0]
     assert np.all(active[:, 0] == 1) and np.all(active[:, 1] == 0)
 

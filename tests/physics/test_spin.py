@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from grid_driver import momentum_on_grid
 
 import continua as ct
 from continua.transfers import APIC, FLIP, PolyPIC
@@ -104,9 +105,7 @@ def soft_disc(transfer, kernel: str = "quadratic") -> tuple[float, float]:
     )
 
     def energy() -> float:
-        sim.integrator.sort([body])
-        nodes = sim.integrator._scatter("probe", [body], 0.0, momentum=True, stress=False)
-        nodes = nodes.reshape(-1, 4)
+        nodes = momentum_on_grid(sim, body)
         nodes = nodes[nodes[:, 3] > 0]
         kinetic = 0.5 * ((nodes[:, :2] ** 2).sum(axis=1) / nodes[:, 3]).sum()
         return float(kinetic + body.energy_density() @ body.volume)

@@ -108,6 +108,16 @@ SOLIDS = [
     {"type": "box", "center": (0, 0.5, 0), "size": (0.6, 0.6, 0.6)},
     {"type": "sphere", "center": (0, 0.5, 0), "radius": 0.35},
     {"type": "capsule", "start": (-0.2, 0.5, 0), "end": (0.2, 0.5, 0), "radius": 0.2},
+    {
+        "type": "shape",
+        "shape": {
+            "type": "union",
+            "shapes": [
+                {"type": "torus", "center": (0, 0.5, 0), "radius": 0.3, "tube": 0.1, "axis": (0, 0, 1)},
+                {"type": "cylinder", "start": (0, 0.5, -0.05), "end": (0, 0.5, 0.05), "radius": 0.3},
+            ],
+        },
+    },
     {"type": "mesh", "vertices": [[-1, 0, 0], [1, 0, 0], [0, 1.5, 0]], "faces": [[0, 1, 2]]},
 ]
 
@@ -125,7 +135,7 @@ def test_solid_colliders_hide_what_is_behind_and_follow_their_pose(
         assert orange(read(tmp_path / "a.png")).any() == visible
 
 
-@pytest.mark.parametrize("collider", SOLIDS[:3], ids=lambda collider: collider["type"])
+@pytest.mark.parametrize("collider", SOLIDS[:4], ids=lambda collider: collider["type"])
 def test_containers_are_drawn_as_lines(tmp_path: Path, collider: dict[str, Any]) -> None:
     bodies = [ball((9.0, 0.0, -9.0), 0.1, "other"), ball((0.0, 0.5, 0.0), 0.15)]
     camera = Camera((0.0, 0.9, 4.0), (0.0, 0.5, 0.0), fov=30)
@@ -134,6 +144,28 @@ def test_containers_are_drawn_as_lines(tmp_path: Path, collider: dict[str, Any])
     wired = picture(tmp_path / "b.png", bodies, colliders=[{**collider, "inverted": True}], **options)
     assert orange(wired).sum() > 0.4 * orange(plain).sum()
     assert (np.abs(wired - plain).max(axis=2) > 20).sum() > 50
+
+
+def test_one_sees_through_the_hole_of_a_torus(tmp_path: Path) -> None:
+    """A shape is drawn as what it is; those with a formula as the collider of that name."""
+    camera = Camera((0.0, 0.5, 4.0), (0.0, 0.5, 0.0), fov=30)
+    bodies = [ball((9.0, 0.0, -9.0), 0.1, "other"), ball((0.0, 0.5, -0.6), 0.08)]
+    options: dict[str, Any] = {"color_by": "body", "camera": camera}
+    torus = {"type": "torus", "center": (0, 0.5, 0), "radius": 0.3, "tube": 0.1, "axis": (0, 0, 1)}
+    seen = picture(tmp_path / "a.png", bodies, colliders=[{"type": "shape", "shape": torus}], **options)
+    assert orange(seen).any()
+    pixels, _ = camera.project(np.array([[0.3, 0.5, 0.1], [0.0, 0.8, 0.1], [0.45, 0.5, 0.0]]), SIZE)
+    ring, top, free = (seen[round(y), round(x)] for x, y in pixels)
+    assert np.abs(ring - free).max() > 30 and np.abs(top - free).max() > 30
+    for plain in SOLIDS[:3]:
+        images = [
+            picture(tmp_path / "a.png", bodies, colliders=[collider], **options)
+            for collider in (plain, {"type": "shape", "shape": plain})
+        ]
+        assert np.array_equal(*images)
+    gone = {"type": "shape", "shape": {"type": "mesh", "path": "/nowhere/gone.stl"}}
+    odd = {"type": "shape", "shape": {"type": "teapot"}}
+    assert orange(picture(tmp_path / "a.png", bodies, colliders=[gone, odd], **options)).any()
 
 
 def test_skipping_hidden_balls_changes_no_pixel(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,6 +236,30 @@ def test_flat_frames_are_drawn_with_equal_scales(tmp_path: Path) -> None:
     assert seen.sum() == pytest.approx(np.pi / 4 * np.ptp(rows) ** 2, rel=0.15)
 
 
+def test_flat_shapes_have_holes(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    square = {"type": "box", "center": (0.0, 0.5), "size": (0.6, 0.6)}
+    corner = {"type": "box", "center": (0.3, 0.8), "size": (0.2, 0.2)}
+    shape = {
+        "type": "difference",
+        "shape": {"type": "union", "shapes": [square, corner]},
+        "minus": [{"type": "sphere", "center": (0.0, 0.5), "radius": 0.2}],
+    }
+    corners = np.array([(-0.6, -0.1), (0.6, -0.1), (-0.6, 1.1), (0.6, 1.1)])
+    tiny = BodyFrame("none", "points", "", {"x": corners, "v": 0 * corners, "id": np.arange(4)})
+    frame = Frame(0, 0.0, [tiny])
+    options: dict[str, Any] = {"size": (640, 360), "dx": 0.01, "legend": False}
+    images = []
+    for name, colliders in (("a.png", []), ("b.png", [{"type": "shape", "shape": shape}])):
+        still(frame, tmp_path / name, colliders=colliders, **options)
+        images.append(read(tmp_path / name))
+    drawn = np.abs(images[1] - images[0]).max(axis=2) > 20
+    rows, columns = np.nonzero(drawn)
+    scale = np.ptp(rows) / 0.7  # pixels per metre, from the square and what sticks out of it
+    assert drawn.sum() == pytest.approx((0.36 + 0.03 - np.pi * 0.04) * scale**2, rel=0.04)
+    assert not drawn[round(rows.max() - 0.3 * scale), round(columns.min() + 0.3 * scale)]
+
+
 def test_the_legend_says_time_and_colours(tmp_path: Path) -> None:
     frame = Frame(0, 1.25, [ball(), ball((1.0, 0.5, 0.0), name="é 雪 \n" * 20)])
     for by in ("speed", "body"):
@@ -233,8 +289,6 @@ def test_wishes_that_cannot_be_met_are_one_sentence(tmp_path: Path) -> None:
     frame = Frame(0, 0.0, [ball()])
     with pytest.raises(OutputError, match=r"ends in \.png"):
         still(frame, tmp_path / "a.gif")
-    with pytest.raises(OutputError, match="no renderer 'blender'; choose one of auto, numpy, pyvista"):
-        still(frame, tmp_path / "a.png", renderer="blender")
     with pytest.raises(OutputError, match="choose between 16 and 16384"):
         still(frame, tmp_path / "a.png", size=(0, 0))
     with pytest.raises(OutputError, match="does not exist; create it"):
@@ -245,17 +299,14 @@ def test_wishes_that_cannot_be_met_are_one_sentence(tmp_path: Path) -> None:
 
 
 def test_missing_libraries_name_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyvista", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtraError, match=r"pyvista .*continua\[render\]"):
-        still(Frame(0, 0.0, [ball()]), tmp_path / "a.png", size=SIZE, renderer="pyvista")
     with pytest.raises(MissingExtraError, match=r"matplotlib .*continua\[render\]"):
         still(Frame(0, 0.0, [ball((0.0, 0.5))]), tmp_path / "a.png", size=SIZE)
 
 
 BARE = """
 import sys
-for name in ("PIL", "PIL.Image", "matplotlib", "pyvista"):
+for name in ("PIL", "PIL.Image", "matplotlib"):
     sys.modules[name] = None
 import numpy as np
 from continua.io import BodyFrame, Frame
@@ -272,58 +323,6 @@ def test_numpy_alone_is_enough_for_a_picture(tmp_path: Path) -> None:
     result = subprocess.run(command, env={**os.environ, "PYTHONPATH": source}, capture_output=True, text=True)
     assert result.stdout.strip() == "numpy", result.stderr
     assert read(tmp_path / "a.png").shape == (48, 64, 3)
-
-
-GPU = """
-import sys
-import numpy as np
-from continua.io import BodyFrame, Frame
-from continua.render.colors import color_scale
-from continua.render.png import write_png
-from continua.render.pyvista_renderer import PyvistaRenderer
-from continua.render.view import view_of_frames
-x = np.random.default_rng(0).random((2000, 3))
-frame = Frame(0, 0.0, [BodyFrame("b", "points", "snow", {"x": x, "v": x, "id": np.arange(2000)})])
-colliders = [{"type": "plane", "normal": (0, 1, 0)},
-             {"type": "sphere", "center": (1.5, 0.3, 0), "radius": 0.3},
-             {"type": "box", "center": (0.5, 0.5, 0.5), "size": (2, 1, 2), "inverted": True}]
-view = view_of_frames([frame], size=(160, 90), colliders=colliders, dx=0.1)
-renderer = PyvistaRenderer(view)
-renderer.render(frame)
-write_png(sys.argv[1], renderer.render(frame))
-renderer.close()
-"""
-
-
-def test_pyvista_draws_the_same_view(tmp_path: Path) -> None:
-    """In another process: VTK crashes where OpenGL is missing, and then there is nothing to test."""
-    pytest.importorskip("pyvista")
-    source = str(Path(sys.modules["continua.io"].__file__ or "").parents[2])
-    command = [sys.executable, "-c", GPU, str(tmp_path / "a.png")]
-    subprocess.run(command, env={**os.environ, "PYTHONPATH": source}, capture_output=True, check=False)
-    if not (tmp_path / "a.png").exists():
-        pytest.skip("no OpenGL here")
-    image = read(tmp_path / "a.png")
-    assert image.shape == (90, 160, 3)
-    assert image.std() > 5
-
-
-def test_no_opengl_falls_back_to_numpy(tmp_path: Path) -> None:
-    pytest.importorskip("pyvista")
-    code = """
-import sys
-import numpy as np
-from continua.io import BodyFrame, Frame
-from continua.render import still
-x = np.random.default_rng(0).random((500, 3))
-frame = Frame(0, 0.0, [BodyFrame("b", "points", "snow", {"x": x, "v": x, "id": np.arange(500)})])
-print(still(frame, sys.argv[1], size=(64, 48), renderer="pyvista").renderer)
-"""
-    source = str(Path(sys.modules["continua.io"].__file__ or "").parents[2])
-    broken = {"PYTHONPATH": source, "__EGL_VENDOR_LIBRARY_DIRS": "/nonexistent", "DISPLAY": ""}
-    command = [sys.executable, "-c", code, str(tmp_path / "a.png")]
-    result = subprocess.run(command, env={**os.environ, **broken}, capture_output=True, text=True)
-    assert result.stdout.strip() == "numpy", result.stderr
 
 
 def test_spacing_is_found_without_a_grid() -> None:

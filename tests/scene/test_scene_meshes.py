@@ -75,7 +75,7 @@ def by_hand() -> ct.Simulation:
 
 
 def same_places(one: ct.Simulation, other: ct.Simulation) -> None:
-    for a, b in zip(one.meshes, other.meshes, strict=True):
+    for a, b in zip(one.world.mesh_bodies, other.world.mesh_bodies, strict=True):
         np.testing.assert_array_equal(a.x, b.x)
         np.testing.assert_array_equal(a.v, b.v)
 
@@ -96,11 +96,11 @@ def write(tmp_path: Path) -> Callable[..., Path]:
 def test_a_file_and_python_give_the_same_bits(write: Callable[..., Path]) -> None:
     scene = load_scene(write())
     built, made = scene.build(), by_hand()
-    assert [mesh.name for mesh in built.meshes] == ["cube", "cloth"]
+    assert [mesh.name for mesh in built.world.mesh_bodies] == ["cube", "cloth"]
     built.run(frames=6)
     made.run(frames=6)
     same_places(built, made)
-    cube = built.meshes[0]
+    cube = built.world.mesh_bodies[0]
     assert np.abs(cube.x - cube.rest).max() > 0.05  # it has turned and fallen
 
 
@@ -135,7 +135,7 @@ shape = { type = "box", center = [0, 0.75, 0], size = [2, 0.5, 2] }
 material = { type = "fixed-corotated", E = 1e6, nu = 0.3, density = 2000 }
 """
     uniform, varied = (load_scene(write("damping = 1e-3", text)).build() for text in ("", more))
-    cube, other = uniform.meshes[0], varied.meshes[0]
+    cube, other = uniform.world.mesh_bodies[0], varied.world.mesh_bodies[0]
     assert cube.mass.sum() == pytest.approx(1000)
     upper = other.rest[other.cells].mean(axis=1)[:, 1] > 0.5
     assert 0 < upper.sum() < len(upper)
@@ -155,7 +155,7 @@ def test_the_example_of_the_documentation_runs(tmp_path: Path) -> None:
     path.write_text(next(text for text in examples if "\n[[solid]]\n" in text))
     sim = load_scene(path).build()
     sim.run(frames=14)  # also beyond the moment at which the bar is let go
-    bar = sim.meshes[0]
+    bar = sim.world.mesh_bodies[0]
     left, right = bar.rest[:, 0] == 0, bar.rest[:, 0] == 1
     np.testing.assert_allclose(bar.x[left], bar.rest[left], atol=1e-12)
     assert 1.0 < bar.x[right, 0].mean() < 1.3
@@ -183,7 +183,7 @@ def test_overrides(write: Callable[..., Path]) -> None:
     assert scene.solid[0].material.E == 7  # type: ignore[union-attr]
     assert (scene.springs[0].drag, scene.solid[0].scripted[0].stop) == (3, None)
     scene = load_scene(path, ["solid.start.matrix=[[0,0,0],[0,0,0],[0,0,0]]", "solid.on_grid=false"])
-    body = scene.build().meshes[0]
+    body = scene.build().world.mesh_bodies[0]
     assert not body.x[body.rest[:, 1] > 0].any() and body.on_grid is False
     assert load_scene(path, ["integrator.scheme=bdf2"]).simulation.integrator.scheme == "bdf2"  # type: ignore[union-attr]
     with pytest.raises(
@@ -201,7 +201,7 @@ def test_mesh_files_are_found_next_to_the_scene(write: Callable[..., Path], tmp_
     mesh = ct.meshes.box_mesh((-0.5, 0, -0.5), (0.5, 1, 0.5), (2, 2, 2))
     ct.meshes.write_mesh(tmp_path / "parts" / "box.vtk", mesh)
     path = write(BOX, '{ type = "file-mesh", path = "parts/box.vtk" }')
-    body = load_scene(path).build().meshes[0]
+    body = load_scene(path).build().world.mesh_bodies[0]
     np.testing.assert_allclose(body.rest, mesh.points)
     with pytest.raises(SceneError, match=r'solid\[0\].mesh.path is "box.vtk", but there is no such file'):
         load_scene(path, ["solid.mesh.path=box.vtk"])
@@ -223,7 +223,7 @@ def test_python_scenes_take_meshes_and_functions(tmp_path: Path) -> None:
         ")\n"
     )
     loaded = open_scene(path, ["solid.material.E=2e5"])
-    body = loaded.scene.build().meshes[0]
+    body = loaded.scene.build().world.mesh_bodies[0]
     np.testing.assert_allclose(body.x, 2 * body.rest)
     about = describe(loaded)
     assert about["scene"] is None  # functions cannot be stored, so that the source is run again

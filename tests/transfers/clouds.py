@@ -30,8 +30,8 @@ def randomize(driver: Driver, seed: int = 0) -> Driver:
     n, d = body.x.shape
     body.v[:] = rng.normal(size=(n, d))
     if driver.affine:
-        body.C = rng.normal(size=(n, d, d)) / H * driver.integrator.plan.linear
-        body.arrays.modes[:n, :, :d] = rng.normal(size=(n, body.arrays.modes.shape[1], d))
+        body.C = rng.normal(size=(n, d, d)) / H * driver.field.rule.plan.linear
+        body.set.arrays.modes[:n, :, :d] = rng.normal(size=(n, body.set.arrays.modes.shape[1], d))
     return driver
 
 
@@ -93,15 +93,15 @@ def step_of(field: np.ndarray) -> float:
 
 
 def particle_sums(driver: GridDriver) -> dict:
-    integrator = driver.integrator
+    field = driver.field
     return _core.particle_sums(
-        driver.body.arrays,
-        integrator.lattice,
-        integrator.plan,
+        driver.body.set.arrays,
+        field.lattice,
+        field.rule.plan,
         driver.body.dimension,
-        integrator.degree,
+        field.degree,
         None,
-        integrator.staggered,
+        field.staggered,
     )
 
 
@@ -117,7 +117,7 @@ def by_id(driver: GridDriver, rows: np.ndarray) -> np.ndarray:
 
 def modes_of(driver: GridDriver) -> list[Exponents]:
     """Exponents of all modes that the scheme carries: constant, linear, higher ones as stored."""
-    plan, d = driver.integrator.plan, driver.body.dimension
+    plan, d = driver.field.rule.plan, driver.body.dimension
     linear = [tuple(int(a == b) for b in range(d)) for a in range(d) if driver.affine and plan.linear[a]]
     return [(0,) * d, *linear, *(tuple(int(k) for k in e[3 - d :]) for e in plan.high)]
 
@@ -125,8 +125,8 @@ def modes_of(driver: GridDriver) -> list[Exponents]:
 def coefficients(driver: GridDriver) -> np.ndarray:
     """(modes, N, d) in the order of `modes_of`."""
     body, d = driver.body, driver.body.dimension
-    columns = [H * body.C[:, :, a] for a in range(d) if driver.affine and driver.integrator.plan.linear[a]]
-    high = body.arrays.modes[: body.count, :, :d].transpose(1, 0, 2)
+    columns = [H * body.C[:, :, a] for a in range(d) if driver.affine and driver.field.rule.plan.linear[a]]
+    high = body.set.arrays.modes[: body.count, :, :d].transpose(1, 0, 2)
     return np.stack([body.v.copy(), *columns, *high])
 
 
@@ -136,14 +136,14 @@ def set_mode(
     """Give all particles one mode of one component of velocity (N,) and no other."""
     body, d = driver.body, driver.body.dimension
     C = np.zeros((body.count, d, d))
-    body.v[:], body.arrays.modes[:] = 0, 0
+    body.v[:], body.set.arrays.modes[:] = 0, 0
     if sum(exponents) == 0:
         body.v[:, component] = value
     elif sum(exponents) == 1:
         C[:, component, exponents.index(1)] = value / H
     else:
-        high = [tuple(e[3 - d :]) for e in driver.integrator.plan.high.tolist()]
-        body.arrays.modes[: body.count, high.index(exponents), component] = value
+        high = [tuple(e[3 - d :]) for e in driver.field.rule.plan.high.tolist()]
+        body.set.arrays.modes[: body.count, high.index(exponents), component] = value
     body.C = C
 
 
@@ -181,7 +181,7 @@ def energies(driver: GridDriver) -> tuple[float, float, float]:
 def null_velocities(driver: GridDriver) -> np.ndarray:
     """Particle velocities that the grid does not see: sum_p w_ip m_p v_p = 0 on every node."""
     body = driver.body
-    kernel = KERNELS[driver.integrator.degree - 1]
+    kernel = KERNELS[driver.field.degree - 1]
     to_grid = (weights(body.x, driver.nodes, H, kernel) * body.mass[:, None]).T
     _, s, Vt = np.linalg.svd(to_grid)
     hidden = Vt[np.count_nonzero(s > 1e-10 * s[0]) :].T
@@ -195,7 +195,7 @@ def noise_error(driver: GridDriver, kept: float) -> float:
     """Difference from `kept` times the start after one step with noise that the grid does not see."""
     body = driver.body
     noise = null_velocities(driver)
-    body.C, body.arrays.modes[:], body.v[:] = 0.0 * body.C, 0.0, noise
+    body.C, body.set.arrays.modes[:], body.v[:] = 0.0 * body.C, 0.0, noise
     start = by_id(driver, noise)
     mass, momentum = driver.scatter()
     assert np.abs(momentum).max() <= 1e-12 * mass.max()

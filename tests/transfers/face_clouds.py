@@ -8,9 +8,10 @@ import numpy as np
 from clouds import H, apart, cloud_over, random_field
 from grid_driver import DEGREES, GridDriver, cross, weight_gradients, weights
 
-from continua.bodies.points import Body
+from continua.bodies.points import ParticleBody
 from continua.grid.blocks import Lattice
-from continua.integrators import IncompressibleFlow, StepResult
+from continua.integrators import Field, StepResult
+from continua.integrators.incompressible import NO_WAVES
 from continua.materials import IncompressibleFluid
 from continua.transfers import Transfer, as_transfer
 
@@ -21,8 +22,6 @@ class FaceDriver(GridDriver):
     With n cells, rows a n to (a + 1) n of all node arrays are the lower faces of the cells along axis a; the other
     components in these rows are zero in what comes back, and ignored in what is given.
     """
-
-    integrator: IncompressibleFlow
 
     def __init__(
         self,
@@ -40,9 +39,9 @@ class FaceDriver(GridDriver):
         lattice = Lattice(
             dx, np.zeros(d) if origin is None else origin, np.array(period or (0,) * d, np.int32)
         )
-        self.integrator = IncompressibleFlow(lattice, DEGREES[kernel], as_transfer(transfer), push_out=None)
-        modes = len(self.integrator.plan.high)
-        self.body = Body("probe", IncompressibleFluid(1.0), d, dtype, modes=modes)
+        self.field = Field(lattice, DEGREES[kernel], as_transfer(transfer), staggered=True)
+        modes = len(self.field.rule.plan.high)
+        self.body = ParticleBody("probe", IncompressibleFluid(1.0), d, dtype, modes=modes)
         self.body.append(x, np.zeros_like(x), np.zeros((n, d, d)), np.ones(n))
         if mass is not None:
             self.body.mass[:] = mass
@@ -51,13 +50,12 @@ class FaceDriver(GridDriver):
     @property
     def cells(self) -> np.ndarray:
         """Centres of all cells (n, d)."""
-        lattice = self.integrator.lattice
-        return super().nodes + 0.5 * lattice.dx
+        return super().nodes + 0.5 * self.field.lattice.dx
 
     @property
     def nodes(self) -> np.ndarray:
         """Centres of all faces (d n, d)."""
-        half = 0.5 * self.integrator.lattice.dx * np.eye(self.body.dimension)
+        half = 0.5 * self.field.lattice.dx * np.eye(self.body.dimension)
         return np.concatenate([self.cells - half[a] for a in range(self.body.dimension)])
 
     @property
@@ -72,13 +70,13 @@ class FaceDriver(GridDriver):
     def quads(self, vectors: np.ndarray) -> np.ndarray:
         """Those components in the layout of the core, (blocks, cells, 4)."""
         d = self.body.dimension
-        out = np.zeros((len(self.cells), 4), self.body.arrays.x.dtype)
+        out = np.zeros((len(self.cells), 4), self.field.dtype)
         out[:, :d] = vectors[np.arange(len(vectors)), self.axis].reshape(d, -1).T
-        return out.reshape(self.integrator.grid.node_shape())
+        return out.reshape(self.field.grid.node_shape())
 
     def channels(self) -> tuple[np.ndarray, np.ndarray]:
         """Momenta on faces with the mass of cells (n, 4), masses on faces with the number in cells (n, 4)."""
-        momentum, mass = self.integrator._bodies_to_faces([self.body])
+        momentum, mass = faces_of(self.field)
         return momentum.reshape(-1, 4).astype(np.float64), mass.reshape(-1, 4).astype(np.float64)
 
     def scatter(
@@ -92,17 +90,33 @@ class FaceDriver(GridDriver):
     def gather(self, velocity: np.ndarray, dt: float, old: np.ndarray | None = None) -> StepResult:
         """Take face velocities (d n, d) to the particles and move them; `old`: before the grid step."""
         change = None
-        if self.integrator.transfer.flip:
+        if self.field.transfer.flip:
             assert old is not None
             change = self.quads(velocity - old)
-        result = StepResult()
-        self.integrator._faces_to_body(0, self.body, self.quads(velocity), change, None, 0.0, dt, result)
-        self.body.swap()
+        result = self.advance(self.quads(velocity), change, None, dt)
         self.sort()
+        return result
+
+    def advance(
+        self, velocity: np.ndarray, change: np.ndarray | None, shift: np.ndarray | None, dt: float
+    ) -> StepResult:
+        """Faces to particles, arrays as the core wants them; particles keep their places in the order."""
+        report = self.exchange.advance_on_faces(velocity, change, shift, dt, crowded=0.0, seed=0)
+        result = StepResult()
+        result.note(self.body, 0, report | NO_WAVES, 0)
+        self.body.accept(dt, result.limits[0], np.zeros(self.body.dimension))
         return result
 
     def angular(self, mass: np.ndarray, velocity: np.ndarray) -> np.ndarray:
         return (mass[:, None] * cross(self.nodes, self.own(velocity))).sum(axis=0)
+
+
+def faces_of(field: Field) -> tuple[np.ndarray, np.ndarray]:
+    """Momenta and masses of all bodies on the faces, (blocks, cells, 4)."""
+    momentum, mass = (np.empty(field.grid.node_shape(), field.dtype) for _ in range(2))
+    for number, (exchange,) in enumerate(field.exchanges):
+        exchange.scatter_faces(momentum, mass, add=number > 0)
+    return momentum, mass
 
 
 def face_cloud(d: int, kernel: str, scheme: str | Transfer, **options: Any) -> FaceDriver:
@@ -127,7 +141,7 @@ def face_field(driver: FaceDriver, seed: int = 1) -> tuple[np.ndarray, np.ndarra
 
 def reference_p2g(driver: FaceDriver, kernel: str) -> tuple[np.ndarray, np.ndarray]:
     """Masses and momenta of all faces, for particles with v and C. J15 section 5.4"""
-    body, dx = driver.body, driver.integrator.lattice.dx
+    body, dx = driver.body, driver.field.lattice.dx
     x, v, m, nodes = (np.asarray(q, np.float64) for q in (body.x, body.v, body.mass, driver.nodes))
     w = m[:, None] * weights(x, nodes, dx, kernel)
     velocity = v[:, None] + np.einsum("pab,pib->pia", body.C, nodes[None] - x[:, None])
@@ -138,7 +152,7 @@ def reference_g2p(
     driver: FaceDriver, kernel: str, field: np.ndarray, old: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Velocities (N, d) and C (N, d, d) that particles take from the faces; with `old` pure FLIP."""
-    body, dx, d = driver.body, driver.integrator.lattice.dx, driver.body.dimension
+    body, dx, d = driver.body, driver.field.lattice.dx, driver.body.dimension
     w, field = weights(body.x, driver.nodes, dx, kernel), driver.own(field)
     if kernel == "linear":
         slopes = weight_gradients(body.x, driver.nodes, dx, kernel)

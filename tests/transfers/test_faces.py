@@ -7,12 +7,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from clouds import H, both, by_id, kernels, step_of
-from face_clouds import FaceDriver, face_cloud, face_field, reference_g2p, reference_p2g
+from face_clouds import FaceDriver, face_cloud, face_field, faces_of, reference_g2p, reference_p2g
 from grid_driver import weights
 
 import continua as ct
 from continua import _core
-from continua.bodies.points import Body
+from continua.bodies.points import ParticleBody
+from continua.grid.blocks import tile_shape
 from continua.materials import IncompressibleFluid
 from continua.transfers import APIC, FLIP, PIC, RPIC, PolyPIC, Transfer
 
@@ -63,11 +64,7 @@ def test_a_shift_moves_particles_and_leaves_their_velocity_alone(d: int, kernel:
     shift = 0.1 * H * face_field(plain, seed=5)[2]
     extra = by_id(moved, weights(moved.body.x, moved.nodes, H, kernel) @ shift)
     for driver, by in ((plain, None), (moved, moved.quads(shift))):
-        result = ct.integrators.StepResult()
-        driver.integrator._faces_to_body(
-            0, driver.body, driver.quads(field), None, by, 0.0, step_of(field), result
-        )
-        driver.body.swap()
+        driver.advance(driver.quads(field), None, by, step_of(field))
     change = by_id(moved, moved.body.x) - by_id(plain, plain.body.x)
     assert np.abs(change - extra).max() <= 1e-13 and np.abs(extra).max() > 0.05 * H
     np.testing.assert_array_equal(by_id(moved, moved.body.v), by_id(plain, plain.body.v))
@@ -184,18 +181,18 @@ def test_bodies_add_up(d: int) -> None:
     whole = FaceDriver(np.concatenate([near, far]), H, kernel="quadratic")
     velocity = rng.normal(size=(70, d))
     whole.body.v[:] = velocity[whole.body.ids]
-    one, two = (Body(name, IncompressibleFluid(1.0), d, np.float64) for name in ("one", "two"))
+    one, two = (ParticleBody(name, IncompressibleFluid(1.0), d, np.float64) for name in ("one", "two"))
     for body, x, v in ((one, near, velocity[:40]), (two, far, velocity[40:])):
         body.append(x, v, np.zeros((len(x), d, d)), np.ones(len(x)))
-    flow = whole.integrator
-    expected = [array.copy() for array in flow._bodies_to_faces([whole.body])]
-    keys = flow.grid.keys.copy()
-    assert flow.sort([one, two]) is None
-    np.testing.assert_array_equal(flow.grid.keys, keys)
-    for found, all_at_once in zip(flow._bodies_to_faces([one, two]), expected, strict=True):
+    faces = whole.field
+    expected = faces_of(faces)
+    keys = faces.grid.keys.copy()
+    assert faces.sort([one, two]) is None
+    np.testing.assert_array_equal(faces.grid.keys, keys)
+    for found, all_at_once in zip(faces_of(faces), expected, strict=True):
         assert np.abs(found - all_at_once).max() <= 1e-13
-    assert flow.sort([one]) is None
-    assert abs(flow._bodies_to_faces([one])[1][..., 3].sum() - 40) == 0
+    assert faces.sort([one]) is None
+    assert abs(faces_of(faces)[1][..., 3].sum() - 40) == 0
 
 
 # ---- precision, threads ----
@@ -254,18 +251,22 @@ def test_single_precision_is_double_up_to_its_rounding(d: int, kernel: str, name
 def call_arguments() -> tuple[FaceDriver, dict, dict]:
     """A small cloud and arguments that scatter_faces and gather_faces accept."""
     driver = face_cloud(2, "quadratic", "apic", n=20)
-    flow, body = driver.integrator, driver.body
-    order = flow._orders[0]
-    tiles = np.zeros((len(order.keys), _core.tile_nodes(2, 3), 4))
+    field, particles, exchange = driver.field, driver.body.set, driver.exchange
+    tiles = np.zeros(tile_shape(exchange.order, 2, 3))
     common = dict(
-        particles=body.arrays, lattice=flow.lattice, order=order, plan=flow.plan, dimension=2, degree=2
+        particles=particles.arrays,
+        lattice=field.lattice,
+        order=exchange.order,
+        plan=field.rule.plan,
+        dimension=2,
+        degree=2,
     )
-    body.next_arrays.count = body.count
+    particles.next_arrays.count = particles.count
     up = common | {"momentum": tiles, "mass": tiles.copy()}
     down = common | {
-        "out": body.next_arrays,
-        "reach": flow.grid.reach[0],
-        "velocity": np.zeros(flow.grid.node_shape()),
+        "out": particles.next_arrays,
+        "links": exchange.links,
+        "velocity": np.zeros(field.grid.node_shape()),
         "change": None,
         "shift": None,
         "dt": 0.1,
@@ -283,7 +284,7 @@ def test_wrong_arguments_are_refused_by_name() -> None:
     _core.scatter_faces(**up)
     _core.gather_faces(**down)
     assert up["momentum"].any()  # the right ones do something
-    tiles, velocity, reach = up["momentum"], down["velocity"], down["reach"]
+    tiles, velocity, order = up["momentum"], down["velocity"], up["order"]
     refused(_core.scatter_faces, up, "momentum", momentum=tiles[:, :-1].copy())
     refused(_core.scatter_faces, up, "momentum", momentum=tiles[:, ::2])
     refused(_core.scatter_faces, up, "mass", mass=tiles[:-1])
@@ -299,9 +300,17 @@ def test_wrong_arguments_are_refused_by_name() -> None:
     refused(_core.gather_faces, down, "velocity", velocity=velocity.astype(np.float32))
     refused(_core.gather_faces, down, "change", change=velocity[:-1])
     refused(_core.gather_faces, down, "shift", shift=velocity[:, :-1].copy())
-    refused(_core.gather_faces, down, "reach", reach=reach[:-1])
-    refused(_core.gather_faces, down, "reach", reach=np.where(reach == reach.max(), len(velocity), reach))
-    refused(_core.gather_faces, down, "reach", reach=reach.astype(np.int64))
+    keys, lattice = driver.field.grid.keys, driver.field.lattice
+    fewer = _core.Order()
+    fewer.sort(driver.body.set.arrays.x, len(driver.body) - 1, lattice, 2, 2, True)
+    refused(_core.scatter_faces, up, "order", order=fewer)
+    refused(_core.gather_faces, down, "order", order=fewer)
+    one_block = _core.Order.of(order.keys[:1], np.array([0, order.count]), order.order)
+    refused(_core.gather_faces, down, "links", links=_core.link_blocks(one_block, keys, lattice, 2))
+    refused(_core.gather_faces, down, "links", links=_core.link_blocks(order, keys[:-1], lattice, 2))
+    refused(_core.gather_faces, down, "links", links=down["links"].reach)
+    moved = np.append(keys[:-1], keys[-1] + np.uint64(99))  # as many blocks, but not all that are reached
+    refused(_core.gather_faces, down, "links", links=_core.link_blocks(order, moved, lattice, 2))
 
 
 def test_particles_that_are_nowhere_are_reported() -> None:

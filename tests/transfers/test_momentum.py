@@ -116,11 +116,11 @@ def keep_old_squares(driver: GridDriver, start: np.ndarray) -> None:
     """What P2G would do with a from the old positions: g_old = g_new + (a_new - a_old) r."""
     body, d = driver.body, driver.body.dimension
     change = skew_of_square(body.x) - skew_of_square(start[body.ids])
-    high = [tuple(e[3 - d :]) for e in driver.integrator.plan.high.tolist()]
+    high = [tuple(e[3 - d :]) for e in driver.field.rule.plan.high.tolist()]
     C = body.C
     for a in range(d):
         at = high.index(tuple(2 * (a == b) for b in range(d)))
-        C[:, :, a] += change[:, a, None] * body.arrays.modes[: body.count, at, :d] / H
+        C[:, :, a] += change[:, a, None] * body.set.arrays.modes[: body.count, at, :d] / H
     body.C = C
 
 

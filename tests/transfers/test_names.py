@@ -55,7 +55,7 @@ def disc(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(("name", "scheme"), NAMES)
 def test_names_mean_the_same_everywhere(name: str, scheme: Transfer, disc: Path) -> None:
     """In Python, on the command line, in a scene file."""
-    assert ct.Simulation(0.1, (0.0, 0.0), transfer=name).transfer == scheme
+    assert ct.Simulation(0.1, (0.0, 0.0), transfer=name).world.transfer == scheme
     assert load_scene(disc, [f"simulation.transfer={name}"]).simulation.transfer == scheme
     disc.write_text(SCENE.replace('"apic"', f'"{name}"'))
     assert load_scene(disc).simulation.transfer == scheme
@@ -64,7 +64,7 @@ def test_names_mean_the_same_everywhere(name: str, scheme: Transfer, disc: Path)
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_names_are_told_in_one_sentence(name: str, disc: Path) -> None:
     with pytest.raises(SetupError) as found:
-        ct.Simulation(0.1, (0.0, 0.0), transfer=name).modes  # noqa: B018
+        ct.Simulation(0.1, (0.0, 0.0), transfer=name)
     assert WRONG[name] in str(found.value) and "\n" not in str(found.value)
     with pytest.raises(ContinuaError) as found:
         load_scene(disc, [f"transfer={name}"]).build()

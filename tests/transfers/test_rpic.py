@@ -18,7 +18,7 @@ from clouds import (
     smooth,
     step_of,
 )
-from grid_driver import GridDriver
+from grid_driver import GridDriver, momentum_on_grid
 
 import continua as ct
 from continua.errors import SetupError
@@ -216,9 +216,8 @@ def test_a_body_starts_with_the_rigid_motion_it_was_given(transfer: Transfer) ->
     sim = ct.Simulation(H, (0, 0), transfer=transfer, kernel="linear")
     spin = ct.velocities.Rigid((0, 0), 3.0, (0.0, 0.0))
     body = sim.add(ct.shapes.Box((0, 0), (1.0, 1.0)), ct.materials.NeoHookean(1e3, 0.3, 1.0), velocity=spin)
-    sim.integrator.sort([body])
-    nodes = sim.integrator._scatter("probe", [body], 0.0, momentum=True, stress=False).reshape(-1, 4)
-    x = sim.integrator.grid.node_positions().reshape(-1, 2)[nodes[:, 3] > 0]
+    nodes = momentum_on_grid(sim, body)
+    x = sim.steppers["main"].field.grid.node_positions().reshape(-1, 2)[nodes[:, 3] > 0]
     nodes = nodes[nodes[:, 3] > 0]
     error = nodes[:, :2] / nodes[:, 3:] - 3.0 * np.stack([-x[:, 1], x[:, 0]], axis=1)
     assert np.abs(error).max() <= 1e-10

@@ -14,7 +14,7 @@ from continua.errors import InstabilityError, SetupError
 from continua.validation import CASES, Case, run_case, select
 from continua.validation.axis_aligned import AxisAligned
 from continua.validation.case import at_least, at_most, between, near, reported
-from continua.validation.manufactured import Motion
+from continua.validation.manufactured import ManufacturedMotion
 from continua.validation.vortex import Vortex
 
 
@@ -34,7 +34,7 @@ def test_case(name: str) -> None:
     assert json.loads(json.dumps(outcome.record()))["passed"] is True
 
 
-def divergence(motion: Motion, X: np.ndarray, t: float, step: float = 1e-4) -> np.ndarray:
+def divergence(motion: ManufacturedMotion, X: np.ndarray, t: float, step: float = 1e-4) -> np.ndarray:
     """Div P (N, d) by central differences of fourth order."""
     total = np.zeros_like(X)
     for axis, direction in enumerate(step * np.eye(2)):
@@ -47,7 +47,9 @@ def divergence(motion: Motion, X: np.ndarray, t: float, step: float = 1e-4) -> n
 @pytest.mark.parametrize(
     ("motion", "wrong"), [(Vortex(), Vortex(misprint=True)), (AxisAligned(), AxisAligned(coupling=0.9))]
 )
-def test_manufactured_motions_obey_the_equation_of_motion(motion: Motion, wrong: Motion) -> None:
+def test_manufactured_motions_obey_the_equation_of_motion(
+    motion: ManufacturedMotion, wrong: ManufacturedMotion
+) -> None:
     """Force = acceleration - Div P / density, and all derivatives fit together."""
     X, t, e = np.array([[0.9, 0.3], [0.2, -1.1], [0.7, 0.75]]), 0.2, 1e-4
     v, L, F = motion.velocity(X, t), motion.rate(X, t), motion.deformation(X, t)

@@ -9,7 +9,7 @@ from pydantic.dataclasses import dataclass
 
 from continua._model import CONFIG, NonNegative, Positive
 from continua._validation import raises
-from continua.bodies.points import Body
+from continua.bodies.points import ParticleBody
 from continua.errors import SetupError
 from continua.geometry.shapes import AnyShape
 
@@ -53,7 +53,7 @@ class Drain:
         found[found] = self.shape.contains(x[found])
         return found
 
-    def drain(self, body: Body) -> float:
+    def drain(self, body: ParticleBody) -> float:
         """Remove the particles of a body that are inside; returns their mass [kg]."""
         if self.body not in (None, body.name) or not len(body):
             return 0.0

@@ -47,6 +47,9 @@ class Emitter:
         kw_only=True,
         description="passive fields such as dye that the particles carry, each a number or a gradient",
     )
+    continuum: str | None = Field(
+        default=None, kw_only=True, min_length=1, description='continuum of what it emits; left out: "main"'
+    )
     type: Literal["emitter"] = Field(default="emitter", kw_only=True, repr=False)
 
     def __post_init__(self) -> None:

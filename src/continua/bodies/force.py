@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from continua.bodies.mesh_body import MeshBody
-from continua.bodies.points import Body
+from continua.bodies.body import Body
 from continua.errors import SetupError
 
 
@@ -19,7 +18,8 @@ from continua.errors import SetupError
 class BodyForce:
     """Force per mass on the particles and mesh points of all bodies, added to gravity.
 
-    `acceleration(body, t)` gives (N, d) [m/s^2] for the particles of a body at time t [s], in the order of its rows:
+    `acceleration(body, t)` gives (N, d) [m/s^2] at time t [s] for the points of a body that was added, in the order of
+    its rows, which is that of its vertices for a mesh, on and off the grid:
     `sim.add(BodyForce(lambda body, t: -k * body.x))` is a spring to the origin, and `body.ids` picks values that
     belong to the material rather than to the place. It is called once per step and body, at the beginning of the
     step. Python only: scene files cannot hold functions.
@@ -27,7 +27,7 @@ class BodyForce:
 
     acceleration: Callable[[Any, float], ArrayLike]
 
-    def at(self, body: Body | MeshBody, t: float) -> NDArray[np.float64]:
+    def at(self, body: Body, t: float) -> NDArray[np.float64]:
         """Accelerations (N, d) [m/s^2], checked."""
         value = np.asarray(self.acceleration(body, t), dtype=np.float64)
         if value.shape != body.x.shape:
@@ -47,11 +47,12 @@ def pushed(bodies: Sequence[Body], forces: Sequence[BodyForce], t: float, dt: fl
         yield
         return
     pushes = [dt * sum(force.at(body, t) for force in forces) for body in bodies]
-    before = [body.v.copy() for body in bodies]
-    for body, push in zip(bodies, pushes):
-        body.v[:] += push
+    sets = [particles for body in bodies for particles in body.particle_sets()]
+    before = [particles.v.copy() for particles in sets]
+    for body, push in zip(bodies, pushes, strict=True):
+        body.accelerate(push)
     try:
         yield
     finally:
-        for body, v in zip(bodies, before):
-            body.v[:] = v
+        for particles, v in zip(sets, before, strict=True):
+            particles.v[:] = v

@@ -1,31 +1,37 @@
-"""Bodies made of a mesh: solids of triangles or tetrahedra, and networks of springs."""
+"""Bodies made of a mesh: points with mass, joined by elements or springs."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from continua.bodies.body import Body, BodyEnergy, MeetingSurface, Totals
+from continua.bodies.mesh_energy import MeshEnergy
+from continua.bodies.particles import Limits, ParticleSet
 from continua.bodies.scripted import Indices, Scripted
 from continua.bodies.start import Placed, Scattered, first_positions
-from continua.bodies.variation import Regions, Variation, Vary
 from continua.bodies.velocity import Affine, Rigid, evaluate
 from continua.errors import SetupError
-from continua.geometry.meshes import BoxMesh, Chain, Cloth, FileMesh, ShapeMesh, SimplexMesh, SpringMesh
-from continua.materials.base import Material
-from continua.mesh import Elements, NativeEnergy, Springs
-from continua.optimize import Motion
+from continua.mesh import Drag, NativeEnergy, Rayleigh
+from continua.mesh.vibration import fastest_vibration
+from continua.optimize import PointState, Term
 
+if TYPE_CHECKING:
+    from continua.transfers.exchange import Exchange
+
+ON_GRID = "grid_"  # begins the names of what is stored of its particles
+LIMIT_REFRESH = 32  # steps after which the fastest vibration on the grid is looked up again
 Array = NDArray[np.float64]
 VelocityLike = Rigid | Affine | ArrayLike | Callable[[Array], ArrayLike] | None
 StartLike = Placed | Scattered | Callable[[Array], ArrayLike] | None
 
 
-class MeshBody(ABC):
+class MeshBody(Body):
     """Points with mass, joined by elements or springs; the base of `SolidBody` and `SpringBody`.
 
     Keyword arguments of all mesh bodies:
@@ -37,14 +43,12 @@ class MeshBody(ABC):
       x (N, d) [m]; left out: at rest. Vertices scripted at t = 0 are where their script says;
     - drag [1/s]: every velocity decays at this rate;
     - damping [s]: lagged Rayleigh damping, by which a mode of angular frequency w decays at the rate damping w^2 / 2;
-    - on_grid: whether the points move with the grid, where they meet particles, or on their own; left out: on their
-      own only under the optimizer, in a world without particles.
+    - on_grid: whether the points are particles of the grid, where they meet all others, or move on their own; left
+      out: on their own only under the optimizer, as long as there are no particles in the world.
 
     On their own they need `integrator="optimization"`. They then meet colliders and move in the same time steps as
     particles, but do not meet particles; periodic axes and regions of fixed velocity do not act on them.
     """
-
-    kind: ClassVar[str] = ""
 
     def __init__(
         self,
@@ -68,38 +72,58 @@ class MeshBody(ABC):
         self.rest.setflags(write=False)
         scripts = [scripted] if isinstance(scripted, Scripted) else list(scripted)
         self._scripts = [(script, script.chosen(self.rest)) for script in scripts]
-        self.x = first_positions(start, self.rest)  # positions (N, d) [m]
-        held, places = self.scripted_at(0.0)
-        self.x[held] = places
-        self.v, self.velocity_gradient = evaluate(velocity, self.x)  # (N, d) [m/s]; (N, d, d) [1/s], at first
-        self.mass = mass  # (N,) [kg]
+        self._x = first_positions(start, self.rest)
+        self.begin(0.0)
+        self._x[self.held] = self.places
+        self._v, self.velocity_gradient = evaluate(velocity, self._x)  # (N, d) [m/s]; (N, d, d) [1/s], at first
+        self._mass = mass
         self.energy = energy
         hessian = energy.hessian(self.rest)
         self.stiffness = float(hessian.diagonal().mean())  # of a point, before any flow [N/m]
-        self.nbytes = 3 * hessian.values.nbytes  # about: elements and Newton vectors take twice as much again
+        self._hessian_bytes = hessian.values.nbytes
         self.drag, self.damping = float(drag), float(damping)
         self.on_grid = on_grid
         self.pull = np.zeros(3)  # impulse that scripts have given so far [N s]
-        self.before: Motion | None = None  # one step ago
+        self.before: PointState | None = None  # one step ago
         self.before_dt = 0.0  # length of that step [s]
+        self.set: ParticleSet | None = None  # its points as particles, while it is on the grid
+        self.reaction = np.zeros(self.dimension)  # impulse of scripts against forces of the mesh, in this step
 
     def __len__(self) -> int:
         return len(self.rest)
 
     @property
-    def dimension(self) -> int:
+    def dimension(self) -> int:  # type: ignore[override]
         """2 or 3."""
         return int(self.rest.shape[1])
+
+    @property
+    def x(self) -> Array:
+        """Positions (N, d) [m]; may be assigned to."""
+        return self._x
+
+    @x.setter
+    def x(self, value: Array) -> None:
+        self._x = value
+
+    @property
+    def v(self) -> Array:
+        """Velocities (N, d) [m/s]; may be assigned to."""
+        return self._v
+
+    @v.setter
+    def v(self, value: Array) -> None:
+        self._v = value
+
+    @property
+    def mass(self) -> Array:
+        """Masses (N,) [kg]."""
+        return self._mass
 
     @property
     def ids(self) -> NDArray[np.int32]:
         """Numbers of the points (N,)."""
         return np.arange(len(self), dtype=np.int32)
-
-    @property
-    @abstractmethod
-    def label(self) -> str:
-        """What it is made of."""
 
     @property
     @abstractmethod
@@ -140,10 +164,155 @@ class MeshBody(ABC):
         places = np.array(list(where.values()), dtype=np.float64).reshape(-1, self.dimension)
         return np.array(list(where), dtype=np.intp), places
 
-    def accept(self, moved: Motion, dt: float) -> None:
+    # ---- on its own ------------------------------------------------------------------------------------------
+
+    def move(self, moved: PointState, dt: float) -> None:
         """Take over the end of a step of dt [s]."""
-        self.before, self.before_dt = Motion(self.x, self.v), dt
-        self.x, self.v = moved
+        self.before, self.before_dt = PointState(self._x, self._v), dt
+        self._x, self._v = moved
+
+    # ---- on the grid -----------------------------------------------------------------------------------------
+
+    def join_grid(self, dtype: type[np.floating], modes: int, dx: float) -> ParticleSet:
+        """From now on the points are particles of a grid of spacing dx [m]."""
+        self.set = ParticleSet(str(self.name), self.dimension, dtype, modes=modes)
+        self.set.append(self._x, self._v, self.velocity_gradient, self._mass)
+        self._seen = PointState(self._x.copy(), self._v.copy())
+        self.set.limits = Limits(self.set.fastest, self._wave_speed(dx))
+        return self.set
+
+    def particle_sets(self) -> Sequence[ParticleSet]:
+        return () if self.set is None else (self.set,)
+
+    def ready(self, wrap: Callable[[NDArray], NDArray], dx: float, steps: int) -> None:
+        if self.set is None:
+            return
+        now = PointState(self._x, self._v)
+        if not all(map(np.array_equal, now, self._seen)):
+            ids = self.set.ids
+            self.set.x[:], self.set.v[:], self.set.C = now.x[ids], now.v[ids], np.zeros((self.dimension,) * 2)
+            self.set.limits = Limits(self.set.fastest, self.set.limits.wave_speed)
+        wrap(self.set.x)
+        if steps % LIMIT_REFRESH == 0:
+            self.set.limits = Limits(self.set.limits.speed, self._wave_speed(dx))
+
+    def _wave_speed(self, dx: float) -> float:
+        """The wave speed [m/s] that an explicit step on a grid of spacing dx [m] must resolve.
+
+        The grid never vibrates faster than the mesh alone, at omega: weights only average. A wave that crosses a cell
+        in 2/omega has the same limit. Damping explicit in time shortens it further.
+        """
+        omega = fastest_vibration(self.energy, self._x, self._mass)
+        ratio = 0.5 * self.damping * omega + 0.5 * self.drag / max(omega, 1e-300)
+        return float(0.5 * dx * omega * (np.hypot(1.0, ratio) + ratio))
+
+    def begin(self, t: float) -> None:
+        # vertices scripted at the end of the running step, and where they must be then [m]
+        self.held, self.places = self.scripted_at(t)
+
+    def accelerate(self, push: Array) -> None:
+        assert self.set is not None
+        self.set.v[:] += push[self.set.ids]
+
+    def let_go(self, forces: Array) -> Array:
+        """Set forces (N, d) on scripted vertices to zero, since the grid does not feel them; returns their sum (d,)."""
+        total: Array = forces[self.held].sum(axis=0)
+        forces[self.held] = 0.0
+        return total
+
+    def impulses(self, dt: float) -> Sequence[Array]:
+        """Of all forces on the vertices during dt [s], at the present positions, damping and drag included [N s]."""
+        force = self.forces() - self.drag * self._mass[:, None] * self._v
+        if self.damping:
+            force -= self.damping * self.energy.hessian(self._x, positive=True).product(self._v)
+        force *= dt
+        self.reaction = -self.let_go(force)
+        return [force]
+
+    def terms(self, dt: float) -> list[Term]:
+        """Energies of the positions at the end of a step of dt [s]."""
+        terms: list[Term] = [self.energy]
+        if self.damping:
+            terms.append(Rayleigh(self.energy, self._x, coefficient=self.damping, dt=dt))
+        if self.drag:
+            terms.append(Drag(self._mass, self._x, coefficient=self.drag, dt=dt))
+        return terms
+
+    def energies(self, exchanges: Sequence[Exchange], dt: float) -> Sequence[BodyEnergy]:
+        return [MeshEnergy(exchange, self, dt) for exchange in exchanges]
+
+    def contact_surfaces(self) -> Sequence[MeetingSurface]:
+        if not len(self.surface):
+            return [MeetingSurface(thin=True)]
+        return [MeetingSurface(True, self.vertex_normals(), self.kind == "springs")]
+
+    def vertex_normals(self) -> Array:
+        """Outward normals of the vertices times their areas, or lengths in 2D, (N, d); zero inside."""
+        corners = self._x[self.surface]
+        if self.dimension == 2:
+            along = corners[:, 1] - corners[:, 0]
+            area = np.stack([along[:, 1], -along[:, 0]], axis=1)
+        else:
+            area = 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        normals = np.zeros_like(self._x)
+        for corner in self.surface.T:
+            np.add.at(normals, corner, area / self.surface.shape[1])
+        return normals
+
+    def settles(self) -> bool:
+        return False
+
+    def end(self, dt: float) -> None:
+        """Put scripted vertices where they must be at the end of the step."""
+        if self.set is None or not len(self.held):
+            return
+        new = self.set.next_arrays
+        rows = np.argsort(new.ids[: new.count])[self.held]
+        velocity = (self.places - self._x[self.held]) / dt
+        gain = self._mass[self.held] @ (velocity - new.v[:, rows].T)
+        self.pull[: self.dimension] += gain + self.reaction
+        new.x[:, rows], new.v[:, rows] = self.places.T, velocity.T
+        new.C[:, rows], new.modes[rows] = 0, 0
+
+    def accept(self, dt: float, limits: Sequence[Limits], period: Array) -> None:
+        """The mesh goes where its particles are."""
+        assert self.set is not None
+        self.set.swap()
+        x, v = self.set.by_id(self.set.arrays.x), self.set.by_id(self.set.arrays.v)
+        for axis in np.flatnonzero(period):
+            x[:, axis] += period[axis] * np.round((self._x[:, axis] - x[:, axis]) / period[axis])
+        self.move(PointState(x, v), dt)
+        self.set.limits = Limits(self.max_speed, self.set.limits.wave_speed)  # with the speed of scripts
+        self._seen = PointState(x.copy(), v.copy())
+
+    # ---- looking and saving ----------------------------------------------------------------------------------
+
+    def totals(self) -> Totals:
+        elastic = self.energy.value(self._x)
+        if self.set is not None:
+            return Totals(elastic=elastic)
+        d, p = self.dimension, self._mass[:, None] * self._v
+        arm, push = np.zeros((len(self), 3)), np.zeros((len(self), 3))
+        arm[:, :d], push[:, :d] = self._x, p
+        return Totals(
+            float(self._mass.sum()),
+            float(0.5 * (p * self._v).sum()),
+            elastic,
+            push.sum(axis=0),
+            np.cross(arm, push).sum(axis=0),
+            self._mass @ arm,
+        )
+
+    @property
+    def nbytes(self) -> int:
+        # elements and Newton vectors take twice as much again as the Hessian
+        return 3 * self._hessian_bytes + (0 if self.set is None else self.set.nbytes)
+
+    def topology(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        return self.cells, self.surface
+
+    def described(self) -> dict[str, Any]:
+        return {"cells": len(self.cells), "cell": self.cell}
 
     def fields(self) -> dict[str, NDArray]:
         """Point data for frames: id, x, v."""
@@ -155,178 +324,20 @@ class MeshBody(ABC):
         data["pull"] = self.pull.copy()
         if self.before is not None:
             data |= {"before_x": self.before.x.copy(), "before_v": self.before.v.copy()}
+        if self.set is not None:
+            data |= {f"{ON_GRID}{name}": array for name, array in self.set.snapshot().items()}
         return data
 
-    def restore(self, data: dict[str, NDArray]) -> None:
+    def restore(self, data: Mapping[str, NDArray]) -> None:
         """Inverse of `snapshot`."""
         if data["x"].shape != self.x.shape:
             raise SetupError(
                 f'the stored mesh body "{self.name}" has {len(data["x"])} points, not {len(self)}'
             )
-        self.x, self.v = np.array(data["x"]), np.array(data["v"])
+        self._x, self._v = np.array(data["x"]), np.array(data["v"])
         self.before_dt, self.pull = float(data["before_dt"]), np.array(data["pull"])
         has = "before_x" in data
-        self.before = Motion(np.array(data["before_x"]), np.array(data["before_v"])) if has else None
-
-
-class SolidBody(MeshBody):
-    """Elastic or plastic solid of linear triangles (2D) or tetrahedra (3D).
-
-    mesh: a `SimplexMesh`, or a description of one (`ct.meshes`). material: a built-in solid without Newtonian
-    viscosity. vary and regions make it differ between elements, as for particle bodies: functions and shapes are
-    evaluated at the middle of every element. The other arguments are those of `MeshBody`.
-    """
-
-    kind = "mesh"
-
-    def __init__(
-        self,
-        mesh: SimplexMesh | BoxMesh | ShapeMesh | FileMesh,
-        material: Material,
-        *,
-        velocity: VelocityLike = None,
-        name: str | None = None,
-        vary: Vary | None = None,
-        regions: Regions | None = None,
-        scripted: Scripted | Sequence[Scripted] = (),
-        start: StartLike = None,
-        drag: float = 0.0,
-        damping: float = 0.0,
-        on_grid: bool | None = None,
-    ) -> None:
-        if not isinstance(mesh, (SimplexMesh, BoxMesh, ShapeMesh, FileMesh)):
-            raise SetupError("a SolidBody needs a mesh of triangles or tetrahedra, or a description of one")
-        self.mesh = mesh if isinstance(mesh, SimplexMesh) else mesh.build()
-        self.material = material
-        parameters, density = None, None
-        if vary or regions:
-            middle = self.mesh.points[self.mesh.cells].mean(axis=1)
-            parameters, density = Variation(material, vary, regions).at(middle)
-        self.elements = Elements(self.mesh.points, self.mesh.cells, material, parameters=parameters)
-        mass = self.elements.lumped_mass(density)
-        super().__init__(
-            self.mesh.points,
-            self.elements,
-            mass,
-            velocity=velocity,
-            name=name,
-            scripted=scripted,
-            start=start,
-            drag=drag,
-            damping=damping,
-            on_grid=on_grid,
-        )
-
-    @property
-    def label(self) -> str:
-        return self.material.label
-
-    @property
-    def cells(self) -> NDArray[np.int32]:
-        return self.mesh.cells
-
-    @property
-    def surface(self) -> NDArray[np.int32]:
-        return self.mesh.surface
-
-    @property
-    def J(self) -> Array:
-        """Volume ratios (M,) of the elements, negative where they are inside out."""
-        return np.linalg.det(self.elements.deformation(self.x))
-
-    def accept(self, moved: Motion, dt: float) -> None:
-        super().accept(moved, dt)
-        self.elements.flow(self.x, self.v, dt)  # plastic flow is explicit, after the solve
-
-    def snapshot(self) -> dict[str, NDArray]:
-        return super().snapshot() | {f"history_{k}": v for k, v in self.elements.history().items()}
-
-    def restore(self, data: dict[str, NDArray]) -> None:
-        super().restore(data)
-        mark = "history_"
-        self.elements.restore({k.removeprefix(mark): v for k, v in data.items() if k.startswith(mark)})
-
-
-class SpringBody(MeshBody):
-    """Chain or cloth of springs.
-
-    springs: a `SpringMesh`, or a description of one (`ct.meshes`). Either mass, the total [kg] or (N,) per point, or
-    density, of a sheet [kg/m^2] or, without a sheet, of the springs [kg/m]. The other arguments are those of
-    `MeshBody`.
-    """
-
-    kind = "springs"
-
-    def __init__(
-        self,
-        springs: SpringMesh | Chain | Cloth,
-        *,
-        mass: ArrayLike | None = None,
-        density: float | None = None,
-        velocity: VelocityLike = None,
-        name: str | None = None,
-        scripted: Scripted | Sequence[Scripted] = (),
-        start: StartLike = None,
-        drag: float = 0.0,
-        damping: float = 0.0,
-        on_grid: bool | None = None,
-    ) -> None:
-        if not isinstance(springs, (SpringMesh, Chain, Cloth)):
-            raise SetupError("a SpringBody needs springs; use a SolidBody for triangles or tetrahedra")
-        self.mesh = springs if isinstance(springs, SpringMesh) else springs.build()
-        points, edges = self.mesh.points, self.mesh.edges
-        super().__init__(
-            points,
-            Springs(len(points), points.shape[1], edges, self.mesh.stiffness, self.mesh.rest_lengths),
-            _spring_masses(self.mesh, mass, density),
-            velocity=velocity,
-            name=name,
-            scripted=scripted,
-            start=start,
-            drag=drag,
-            damping=damping,
-            on_grid=on_grid,
-        )
-
-    @property
-    def label(self) -> str:
-        return "springs"
-
-    @property
-    def cells(self) -> NDArray[np.int32]:
-        return self.mesh.edges
-
-    @property
-    def surface(self) -> NDArray[np.int32]:
-        return self.mesh.triangles
-
-
-def _spring_masses(mesh: SpringMesh, mass: ArrayLike | None, density: float | None) -> Array:
-    """Masses of the points (N,) [kg]."""
-    if (mass is None) == (density is None):
-        raise SetupError("a SpringBody needs either mass (total, or of every point) or density")
-    measure = _measures(mesh)
-    if density is not None:
-        given = density * measure
-    else:
-        given = np.asarray(mass, dtype=np.float64)
-        if given.ndim == 0:
-            given = given * measure / measure.sum()
-    if given.shape != measure.shape or not (np.isfinite(given) & (given > 0)).all():
-        raise SetupError(
-            f"every one of the {len(measure)} points of a SpringBody needs a positive finite mass"
-        )
-    return given
-
-
-def _measures(mesh: SpringMesh) -> Array:
-    """Area [m^2] of the sheet, or without a sheet length [m] of the springs, that belongs to every point (N,)."""
-    if len(mesh.triangles):
-        corners = mesh.points[mesh.triangles]
-        sides = np.zeros((2, len(corners), 3))
-        sides[..., : mesh.dimension] = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
-        parts, size = mesh.triangles, np.linalg.norm(np.cross(*sides), axis=1) / 2
-    else:
-        parts, size = mesh.edges, mesh.rest_lengths
-    share = np.repeat(size / parts.shape[1], parts.shape[1])
-    return np.bincount(parts.ravel(), share, minlength=len(mesh.points)).astype(np.float64)
+        self.before = PointState(np.array(data["before_x"]), np.array(data["before_v"])) if has else None
+        if self.set is not None:
+            self.set.restore({k.removeprefix(ON_GRID): v for k, v in data.items() if k.startswith(ON_GRID)})
+            self._seen = PointState(self._x.copy(), self._v.copy())

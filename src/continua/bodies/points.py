@@ -1,53 +1,38 @@
-"""Bodies made of particles: their arrays in two sets, so that a step reads one and writes the other."""
+"""Bodies made of particles of one material."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from continua import _core
-from continua.bodies.arrays import PointArrays
+from continua.bodies.body import Array, Body, BodyEnergy
 from continua.bodies.fields import Fields, PassiveFields
+from continua.bodies.law import Law, Parameters
+from continua.bodies.particle_energy import ParticleEnergy
+from continua.bodies.particles import Limits, ParticleSet
 from continua.bodies.variation import Variation
 from continua.errors import SetupError
 from continua.materials.base import Material, NativeMaterial, from_components, upper_triangle
 from continua.materials.python import PythonMaterial
 
-MOST_ROWS = 16  # of `state`, kMaxStates of the core
+if TYPE_CHECKING:
+    from continua.transfers.exchange import Exchange
 
 
-@dataclass(frozen=True)
-class Parameters:
-    """Material parameters for the core: uniform `values`, or per particle in row `rows[k]` of the state (else -1)."""
-
-    values: NDArray
-    rows: NDArray[np.int32]
-
-    @classmethod
-    def of(cls, material: Material, variation: Variation | None, dtype: type[np.floating]) -> Parameters:
-        """Those that vary follow the history variables."""
-        values = material.parameter_values() if isinstance(material, NativeMaterial) else np.empty(0)
-        rows = np.full(len(values), -1, np.int32)
-        if variation is not None:
-            varied = np.flatnonzero(variation.varied())
-            rows[varied] = len(material.states) + np.arange(len(varied))
-        return cls(values.astype(dtype), rows)
-
-    @property
-    def varied(self) -> NDArray[np.intp]:
-        """Numbers of the parameters that are stored per particle, in the order of their rows."""
-        return np.flatnonzero(self.rows >= 0)
-
-
-class Body:
+class ParticleBody(Body):
     """Particles of one material.
 
     Rows of `x`, `v`, ... follow the order of the grid and change from step to step; `ids` tells which particle is
     which, and `fields()` returns everything in the order in which the particles were added.
     A variation makes the parameters and the density differ between particles.
     """
+
+    kind = "points"
 
     def __init__(
         self,
@@ -59,60 +44,46 @@ class Body:
         modes: int = 0,
         fields: Fields | None = None,
     ) -> None:
-        self.name = name
+        self.name: str = name
         self.material = material
         self.variation = variation
         self.dimension = dimension
-        self.created = 0  # particles so far, those that were removed included
-        self.max_speed = 0.0
-        self.max_wave_speed = material.wave_speed()
         self.parameters = Parameters.of(material, variation, dtype)
         self.passive = PassiveFields(fields, material, dimension)
-        self._first_passive = len(material.states) + len(self.parameters.varied)
-        rows = self._first_passive + len(self.passive)
-        if rows > MOST_ROWS:
-            raise SetupError(
-                f'body "{name}" has {rows} history variables, varying parameters and fields, but a particle has room '
-                f"for {MOST_ROWS}; leave some out"
-            )
-        self.max_viscosity = material.kinematic_viscosity()
-        keeps = material.keeps_stress
-        self._front = PointArrays.allocate(dimension, 0, rows, dtype, keeps_stress=keeps, modes=modes)
-        self._back = self._front.like(0)
+        self._varied = [f"parameter {k}" for k in self.parameters.varied]
+        self.set = ParticleSet(
+            name,
+            dimension,
+            dtype,
+            law=Law(material.model, self.parameters),
+            rows=[*material.states, *self._varied, *self.passive.names],
+            keeps_stress=material.keeps_stress,
+            modes=modes,
+        )
+        self.set.limits = self._limits_at_rest()
+
+    def _limits_at_rest(self) -> Limits:
+        return Limits(0.0, self.material.wave_speed(), self.material.kinematic_viscosity())
 
     def append(self, x: NDArray, v: NDArray, C: NDArray, volume: NDArray) -> None:
         """Add undeformed particles: x, v (N, d), C (N, d, d), volume (N,)."""
-        a, n = self._front, len(x)
-        if n == 0:
+        if len(x) == 0:
             return
         varying = None if self.variation is None else self.variation.at(x)
-        passive = self.passive.at(x)
-        if self.created + n > np.iinfo(np.int32).max:
-            raise SetupError(f'body "{self.name}" would have more than 2^31 particles; use a larger dx')
-        if a.count + n > a.capacity:
-            room = a.count + n if a.count == 0 else (a.count + n) * 3 // 2
-            self._front = a = a.grown(room)
-            self._back = a.like(room)
-        new = slice(a.count, a.count + n)
-        a.x[:, new], a.v[:, new] = x.T, v.T
-        a.C[:, new] = C.reshape(n, -1).T
-        a.volume[new] = volume
-        a.mass[new] = volume * (self.material.density if varying is None else varying[1])
-        for row, value in enumerate(self.material.states.values()):
-            a.state[row, new] = value
+        density = self.material.density if varying is None else varying[1]
+        rows: dict[str, NDArray | float] = dict(self.material.states)
+        rows |= dict(zip(self.passive.names, self.passive.at(x), strict=True))
         if varying is not None:
-            a.state[len(self.material.states) : self._first_passive, new] = varying[0][self.parameters.varied]
-        a.state[self._first_passive :, new] = passive
-        a.ids[new] = np.arange(self.created, self.created + n, dtype=np.int32)
-        a.count += n
-        self.created += n
+            rows |= dict(zip(self._varied, varying[0][self.parameters.varied], strict=True))
+        new = self.set.append(x, v, C, volume * density, volume, rows)
         if isinstance(self.material, PythonMaterial):
             self._refresh_stress(new)
-        self.max_speed = max(self.max_speed, float(np.sqrt((v**2).sum(axis=1).max())))
-        if varying is None:
-            self.max_wave_speed = max(self.max_wave_speed, self.material.wave_speed())
-            self.max_viscosity = max(self.max_viscosity, self.material.kinematic_viscosity())
-        else:
+        now, rest = self.set.limits, self._limits_at_rest()
+        speed = max(now.speed, float(np.sqrt((v**2).sum(axis=1).max())))
+        self.set.limits = Limits(
+            speed, max(now.wave_speed, rest.wave_speed), max(now.viscosity, rest.viscosity)
+        )
+        if varying is not None:
             self._refresh_limits()
 
     def remove(self, gone: NDArray[np.bool_]) -> None:
@@ -122,85 +93,77 @@ class Body:
             raise SetupError(
                 f"remove() needs a mask of shape ({self.count},) with True for every particle to remove"
             )
-        if not gone.any():
-            return
-        before = self.count
-        self._front.keep(~gone)
-        self._back.count = self.count
-        self._back.pad(before)
+        if gone.any():
+            self.set.remove(gone)
         if self.count == 0:  # nobody is left whose next step would tell
-            self.max_speed = 0.0
-            self.max_wave_speed = self.material.wave_speed()
-            self.max_viscosity = self.material.kinematic_viscosity()
+            self.set.limits = self._limits_at_rest()
 
-    @property
-    def arrays(self) -> PointArrays:
-        """The current particle data, component-major (for kernels)."""
-        return self._front
-
-    @property
-    def next_arrays(self) -> PointArrays:
-        """Where the running step writes."""
-        return self._back
-
-    def swap(self) -> None:
-        """Accept the step: what was written becomes current."""
-        self._back.count = self._front.count
-        self._front, self._back = self._back, self._front
+    # ---- what particles have ---------------------------------------------------------------------------------
 
     def __len__(self) -> int:
-        return self._front.count
+        return self.set.count
+
+    @property
+    def label(self) -> str:
+        return self.material.label
 
     @property
     def count(self) -> int:
         """Number of particles."""
-        return self._front.count
+        return self.set.count
+
+    @property
+    def max_speed(self) -> float:
+        return self.set.limits.speed
+
+    @property
+    def max_wave_speed(self) -> float:
+        """Of the fastest elastic wave [m/s]."""
+        return self.set.limits.wave_speed
 
     @property
     def x(self) -> NDArray:
         """Positions (N, d) [m]; a view, fetch it again after each step."""
-        return self._front.x[:, : self.count].T
+        return self.set.x
 
     @property
     def v(self) -> NDArray:
         """Velocities (N, d) [m/s]; a view, fetch it again after each step."""
-        return self._front.v[:, : self.count].T
+        return self.set.v
 
     @property
     def mass(self) -> NDArray:
         """Masses (N,) [kg]; a view."""
-        return self._front.mass[: self.count]
+        return self.set.mass
 
     @property
     def volume(self) -> NDArray:
         """Undeformed volumes (N,) [m^3, in 2D m^2]; a view."""
-        return self._front.volume[: self.count]
+        return self.set.volume
 
     @property
     def ids(self) -> NDArray[np.int32]:
         """Number of each particle in the order of creation (N,); a view."""
-        return self._front.ids[: self.count]
+        return self.set.ids
 
     @property
     def F(self) -> NDArray:
         """Deformation gradients (elastic part for plastic materials) (N, d, d); a copy, assign to change them."""
-        return from_components(self._front.F[:, : self.count])
+        return self.set.F
 
     @F.setter
     def F(self, value: NDArray) -> None:
-        value = np.broadcast_to(value, (self.count, self.dimension, self.dimension))
-        self._front.F[:, : self.count] = value.reshape(self.count, self.dimension**2).T
+        self.set.F = value
         self._refresh_stress(slice(0, self.count))
 
     @property
     def C(self) -> NDArray:
         """Affine velocities (N, d, d) [1/s]; a copy, assign to change them."""
-        return from_components(self._front.C[:, : self.count])
+        return self.set.C
 
     @C.setter
     def C(self, value: NDArray) -> None:
-        value = np.broadcast_to(value, (self.count, self.dimension, self.dimension))
-        self._front.C[:, : self.count] = value.reshape(self.count, self.dimension**2).T
+        self.set.C = value
 
     @property
     def J(self) -> NDArray:
@@ -210,27 +173,59 @@ class Body:
     @property
     def state(self) -> dict[str, NDArray]:
         """History variables and passive fields (N,) by name; views."""
-        rows = [*enumerate(self.material.states), *enumerate(self.passive.names, self._first_passive)]
-        return {name: self._front.state[k, : self.count] for k, name in rows}
+        return {name: self.set[name] for name in (*self.material.states, *self.passive.names)}
+
+    # ---- a step ----------------------------------------------------------------------------------------------
+
+    def particle_sets(self) -> Sequence[ParticleSet]:
+        return (self.set,)
+
+    def accelerate(self, push: Array) -> None:
+        self.set.v[:] += push
+
+    def energies(self, exchanges: Sequence[Exchange], dt: float) -> Sequence[BodyEnergy]:
+        return [ParticleEnergy(exchange, self.material, self.parameters, dt) for exchange in exchanges]
+
+    def end(self, dt: float) -> None:
+        if isinstance(self.material, PythonMaterial):
+            self._python_flow(self.material)
+
+    def accept(self, dt: float, limits: Sequence[Limits], period: Array) -> None:
+        self.set.swap()
+        (found,) = limits
+        if isinstance(self.material, PythonMaterial):
+            found = replace(found, wave_speed=self.material.wave_speed())
+        self.set.limits = found
+
+    def _python_flow(self, material: PythonMaterial) -> None:
+        a, n = self.set.next_arrays, self.count
+        state = {name: a.state[k, :n].astype(np.float64) for k, name in enumerate(material.states)}
+        F = from_components(a.F[:, :n].astype(np.float64))
+        if material.plastic:
+            F, state = material.project(F, state)
+            a.F[:, :n] = np.asarray(F).reshape(n, -1).T
+            for k, name in enumerate(material.states):
+                a.state[k, :n] = state[name]
+        a.tau[:, :n] = upper_triangle(material.kirchhoff(F, state))
+
+    # ---- what follows from the arrays ------------------------------------------------------------------------
 
     def refresh(self) -> None:
         """Recompute what follows from the arrays, stress and limits of the time step, after changing them by hand."""
-        a = self._front
-        self.max_speed = (
-            float(np.sqrt((self.v.astype(np.float64) ** 2).sum(axis=1).max())) if a.count else 0.0
-        )
+        self.set.limits = replace(self.set.limits, speed=self.set.fastest)
         self._refresh_limits()
         self._refresh_stress(slice(0, self.count))
 
     def _refresh_limits(self) -> None:
-        a = self._front
-        if isinstance(self.material, NativeMaterial) and a.count:
-            wave2, viscosity = _core.speed_limits(self.material.model, self.dimension, a, self.parameters)
-            self.max_wave_speed, self.max_viscosity = float(np.sqrt(wave2)), viscosity
+        if isinstance(self.material, NativeMaterial) and self.count:
+            wave2, viscosity = _core.speed_limits(
+                self.material.model, self.dimension, self.set.arrays, self.parameters
+            )
+            self.set.limits = Limits(self.set.limits.speed, float(np.sqrt(wave2)), viscosity)
 
     def _refresh_stress(self, some: slice) -> None:
         """Kept stress of some particles from their F and history, as if they were at rest."""
-        a, material = self._front, self.material
+        a, material = self.set.arrays, self.material
         if len(a.tau) == 0 or a.count == 0:
             return
         F = from_components(a.F[:, some].astype(np.float64))
@@ -241,6 +236,9 @@ class Body:
             assert isinstance(material, PythonMaterial)
             tau = material.kirchhoff(F, state)
         a.tau[:, some] = upper_triangle(tau)
+
+    def elastic_energies(self) -> Array:
+        return self.energy_density() * self.volume.astype(np.float64)
 
     def energy_density(self) -> NDArray[np.float64]:
         """Elastic energy per undeformed volume (N,) [Pa]."""
@@ -257,9 +255,15 @@ class Body:
     def parameter_table(self) -> NDArray[np.float64]:
         """The core's parameters of every particle, (n, N)."""
         table = np.repeat(self.parameters.values.astype(np.float64)[:, None], self.count, axis=1)
-        rows = slice(len(self.material.states), self._first_passive)
-        table[self.parameters.varied] = self._front.state[rows, : self.count]
+        for number, name in zip(self.parameters.varied, self._varied, strict=True):
+            table[number] = self.set[name]
         return table
+
+    # ---- looking and saving ----------------------------------------------------------------------------------
+
+    @property
+    def nbytes(self) -> int:
+        return self.set.nbytes
 
     def fields(self) -> dict[str, NDArray]:
         """All particle data in order of creation: id, x, v, J, volume, history variables and passive fields."""
@@ -268,28 +272,7 @@ class Body:
         return {name: np.ascontiguousarray(array[order]) for name, array in data.items()}
 
     def snapshot(self) -> dict[str, NDArray]:
-        """Copies of everything needed to continue with the same bits."""
-        a = self._front
-        data = {name: np.ascontiguousarray(a.some(name, a.count)) for name in PointArrays.NAMES}
-        data["created"] = np.array(self.created)
-        data["speeds"] = np.array([self.max_speed, self.max_wave_speed, self.max_viscosity])
-        return data
+        return self.set.snapshot()
 
-    def restore(self, data: dict[str, NDArray]) -> None:
-        """Inverse of `snapshot`."""
-        if missing := ", ".join(sorted({*PointArrays.NAMES, "created", "speeds"} - set(data))):
-            raise SetupError(f'the stored body "{self.name}" is of an older version, without {missing}')
-        count = data["x"].shape[1]
-        arrays = self._front.like(count)
-        for name in PointArrays.NAMES:
-            own = arrays.some(name, count)
-            if data[name].dtype != own.dtype or data[name].shape != own.shape:
-                raise SetupError(
-                    f'the stored body "{self.name}" has another precision, material, transfer or fields'
-                )
-            own[:] = data[name]
-        arrays.count = count
-        self._front = arrays
-        self._back = arrays.like(count)
-        self.created = int(data["created"])
-        self.max_speed, self.max_wave_speed, self.max_viscosity = (float(s) for s in data["speeds"])
+    def restore(self, data: Mapping[str, NDArray]) -> None:
+        self.set.restore(data)

@@ -49,14 +49,6 @@ class MeshFormat(str, enum.Enum):
     vtk = "vtk"
 
 
-class Renderer(str, enum.Enum):
-    """What draws 3D scenes."""
-
-    auto = "auto"
-    numpy = "numpy"
-    pyvista = "pyvista"
-
-
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Output folder of a run.", show_default=False)]
 Overrides = Annotated[
     list[str] | None,
@@ -148,7 +140,7 @@ def run(
             frames=frames, duration=duration, threads=threads, json=json, quiet=quiet, overwrite=overwrite
         ),
         overrides=list(overrides or [])
-        + ([f'simulation.precision="{precision.value}"'] if precision else []),
+        + ([f'simulation.world.precision="{precision.value}"'] if precision else []),
         film=film,
     )
 
@@ -209,7 +201,6 @@ def render(
     fps: Annotated[
         float | None, typer.Option(metavar="N", help="Film frames per second; real time if left out.")
     ] = None,
-    renderer: Annotated[Renderer, typer.Option(help="What draws 3D scenes.")] = Renderer.auto,
     quiet: Quiet = False,
 ) -> int:
     """Draw a still, a film and plots of a run.
@@ -227,7 +218,6 @@ def render(
         color_by=color_by,
         size=size,
         fps=fps,
-        renderer=renderer.value,
     )
     return render(folder, output, drawing, quiet=quiet)
 

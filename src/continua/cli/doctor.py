@@ -16,7 +16,7 @@ from continua.cli.failures import explain
 
 REQUIRED = ("numpy", "pydantic", "typer", "rich")
 EXTRAS = {
-    "render": {"pyvista": "pyvista", "matplotlib": "matplotlib", "imageio-ffmpeg": "imageio_ffmpeg"},
+    "render": {"matplotlib": "matplotlib", "pillow": "PIL", "imageio-ffmpeg": "imageio_ffmpeg"},
     "mesh": {"pysplashsurf": "pysplashsurf"},
     "usd": {"usd-core": "pxr"},
 }

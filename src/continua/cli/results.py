@@ -26,7 +26,6 @@ class Drawing:
     color_by: str | None = None
     size: str | None = None
     fps: float | None = None
-    renderer: str = "auto"
 
 
 def render(
@@ -42,15 +41,11 @@ def render(
     target = make_folder(output or folder / "render")
     paths: list[Path] = []
     if drawing.still:
-        picture = draw.still_of_run(
-            folder, target / "still.png", frame=drawing.frame, renderer=drawing.renderer, **options
-        )
+        picture = draw.still_of_run(folder, target / "still.png", frame=drawing.frame, **options)
         paths.append(picture.path)
     if drawing.film:
         report = reporter("drew", quiet, stream)
-        film = draw.film(
-            folder, target / "film.mp4", drawing.fps, renderer=drawing.renderer, progress=report, **options
-        )
+        film = draw.film(folder, target / "film.mp4", drawing.fps, progress=report, **options)
         paths.append(film.path)
     if drawing.plots:
         paths += draw.plots(folder, target)

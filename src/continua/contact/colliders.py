@@ -14,10 +14,15 @@ from continua import _core
 from continua._model import CONFIG, NonNegative, Positive, Vector
 from continua._validation import raises
 from continua.contact.motions import Motion, MotionLike, as_motion
-from continua.errors import SetupError
+from continua.errors import GeometryError, SetupError
 from continua.geometry.arrays import Coordinates, Triangles, same_value
+from continua.geometry.combine import AnyShape
 from continua.geometry.mesh import Mesh as MeshShape
 from continua.geometry.mesh import SampledDistance, sample_distance
+from continua.geometry.primitives import Box as BoxShape
+from continua.geometry.primitives import Capsule as CapsuleShape
+from continua.geometry.primitives import Sphere as SphereShape
+from continua.geometry.sampled_shape import sample_shape, solid
 
 Array = NDArray[np.float64]
 Mode = Literal["separate", "slip", "sticky"]
@@ -64,6 +69,11 @@ class Collider(ABC):
         """Width of the solid where it is thinnest [m]; infinite for planes and containers."""
         return float("inf")
 
+    @property
+    def core_kind(self) -> str:
+        """How the core sees it, one of `KINDS`."""
+        return self.kind
+
     @abstractmethod
     def shape_row(self) -> list[float]:
         """The numbers that describe the shape to the core."""
@@ -84,7 +94,7 @@ class Collider(ABC):
         d = self.dimension
         row = np.zeros(_core.collider_columns)
         row[:4] = (
-            KINDS.index(self.kind),
+            KINDS.index(self.core_kind),
             MODES.index(self.mode),
             self.friction,
             -1.0 if self.inverted else 1.0,
@@ -277,4 +287,65 @@ class Mesh(Collider):
         return []
 
 
-AnyCollider = Annotated[Plane | Box | Sphere | Capsule | Mesh, Field(discriminator="type")]
+@raises(SetupError)
+@dataclass(config=CONFIG)
+class Shape(Collider):
+    """Any shape: torus, ellipsoid, rotated shapes, unions, differences and so on. Boxes, spheres and capsules are
+    exact; others are a signed distance sampled on a lattice of `resolution` cells along their longest side."""
+
+    shape: AnyShape = Field(description="the solid")
+    resolution: int = Field(
+        default=64, kw_only=True, ge=8, le=512, description="lattice cells along the longest side"
+    )
+    type: Literal["shape"] = Field(default="shape", kw_only=True, repr=False)
+    kind: ClassVar[str] = "shape"
+
+    def __post_init__(self) -> None:
+        if not solid(self.shape):
+            raise ValueError("points have no inside, use another shape")
+
+    @property
+    def dimension(self) -> int:
+        return self.shape.dimension
+
+    @cached_property
+    def _formula(self) -> Collider | None:
+        """The same solid as a collider that the core knows by a formula, if it does."""
+        match self.shape:
+            case BoxShape(center=center, size=size):
+                return Box(center, size, inverted=self.inverted)
+            case SphereShape(center=center, radius=radius):
+                return Sphere(center, radius, inverted=self.inverted)
+            case CapsuleShape(start=start, end=end, radius=radius):
+                return Capsule(start, end, radius, inverted=self.inverted)
+        return None
+
+    @property
+    def core_kind(self) -> str:
+        return "mesh" if self._formula is None else self._formula.core_kind
+
+    @cached_property
+    def distance(self) -> SampledDistance:
+        """Signed distance on the lattice."""
+        try:
+            return sample_shape(self.shape, self.resolution)
+        except GeometryError as error:
+            raise SetupError(f"shape collider: {error}") from None
+
+    @property
+    def samples(self) -> tuple[Array, Array, float] | None:
+        if self._formula is not None:
+            return None
+        return self.distance.values, self.distance.origin, self.distance.spacing
+
+    def thickness(self) -> float:
+        """Diameter of the largest ball inside [m]: a shape may have thinner parts."""
+        if self._formula is not None:
+            return self._formula.thickness()
+        return float("inf") if self.inverted else float(-2 * self.distance.values.min())
+
+    def shape_row(self) -> list[float]:
+        return [] if self._formula is None else self._formula.shape_row()
+
+
+AnyCollider = Annotated[Plane | Box | Sphere | Capsule | Mesh | Shape, Field(discriminator="type")]

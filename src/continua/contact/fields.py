@@ -15,31 +15,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from continua import _core
-from continua.bodies.arrays import PointArrays
-from continua.grid.blocks import BlockOrder, Lattice
+from continua.bodies.columns import Columns
+from continua.grid.blocks import Lattice
 
 SLACK = 0.25  # overlap of particles [cells] below which bodies that do not fill a node do not touch there
 
 
 @dataclass
-class FieldSet:
+class ContactSet:
     """Some particles of a continuum. Sheets, shells and meshes are thin: their points have no volume."""
 
-    particles: PointArrays
-    order: BlockOrder
+    particles: Columns
+    order: _core.Order
     thin: bool = False
     normals: NDArray | None = None  # (d, capacity) outward normals times areas, of a surface that has them
     two_sided: bool = False  # the normals do not tell inside from outside (cloth)
 
 
 @dataclass
-class Field:
+class ContactField:
     """One continuum in one step."""
 
     name: str
     keys: NDArray[np.uint64]  # (blocks,) of its grid, sorted
     nodes: NDArray  # (blocks, nodes, 4) velocities after forces [m/s] and mass [kg]; changed in place
-    sets: Sequence[FieldSet]
+    sets: Sequence[ContactSet]
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class FieldContact:
 
     def resolve(
         self,
-        fields: Sequence[Field],
+        fields: Sequence[ContactField],
         rules: Sequence[PairRule],
         lattice: Lattice,
         degree: int,
@@ -155,7 +155,7 @@ class FieldContact:
 
 
 def obstacle_contacts(
-    one: Field, obstacles: Obstacles, lattice: Lattice, degree: int, law: ObstacleLaw | None = None
+    one: ContactField, obstacles: Obstacles, lattice: Lattice, degree: int, law: ObstacleLaw | None = None
 ) -> ObstacleContacts:
     """Where a continuum may touch obstacles: the conditions of an implicit solve.
 
@@ -171,7 +171,7 @@ def obstacle_contacts(
 
 
 def pair_contacts(
-    fields: Sequence[Field], rules: Sequence[PairRule], lattice: Lattice, degree: int
+    fields: Sequence[ContactField], rules: Sequence[PairRule], lattice: Lattice, degree: int
 ) -> PairContacts:
     """Where continua meet and how, without doing anything about it."""
     pair, key, node, normal, gaps = _core.pair_contacts(

@@ -20,7 +20,7 @@ PASSES = 10  # over all surfaces, until a point between several of them is outsi
 
 
 @dataclass(frozen=True)
-class Surface:
+class ContactSurface:
     """A collider, or one face of a hollow box, at one moment."""
 
     row: Array  # as for the core
@@ -28,7 +28,7 @@ class Surface:
     owner: int  # number of the collider
 
     @classmethod
-    def of(cls, collider: Collider, owner: int, t: float) -> list[Surface]:
+    def of(cls, collider: Collider, owner: int, t: float) -> list[ContactSurface]:
         """At time t [s]. A hollow box becomes its faces, so that corners are the meeting of planes."""
         row = collider.row(t)
         if not (int(row[0]) == BOX and collider.inverted):
@@ -96,7 +96,7 @@ class Surface:
         along = (x - self.row[4 : 4 + d] - rotation @ start) @ axis
         return axis / np.sqrt(length2) if length2 > 0 else axis, (along > 0) & (along < length2)
 
-    def carried(self, x: Array, later: Surface) -> Array:
+    def carried(self, x: Array, later: ContactSurface) -> Array:
         """Where points x (N, d) [m] that stick to the collider are when it is at `later`."""
         d = x.shape[1]
         (p, R), (q, S) = ((s.row[4 : 4 + d], s.row[7:16].reshape(3, 3)[:d, :d]) for s in (self, later))
@@ -133,7 +133,12 @@ class MeshContact:
     """
 
     def __init__(
-        self, surfaces: Sequence[Surface], fixed: Mask, values: Array, tied: Sequence[Mask], size: float
+        self,
+        surfaces: Sequence[ContactSurface],
+        fixed: Mask,
+        values: Array,
+        tied: Sequence[Mask],
+        size: float,
     ) -> None:
         self.surfaces = surfaces
         self._free, self._values, self._tied = ~fixed, values, tied
@@ -208,7 +213,7 @@ class MeshContact:
             product[some] -= held.push[:, None] * surface.bend(*held.bend, dx[some])
         return self.reduce_gradient(product)
 
-    def reactions(self, gradient: Array) -> list[tuple[Surface, NDArray[np.intp], Array]]:
+    def reactions(self, gradient: Array) -> list[tuple[ContactSurface, NDArray[np.intp], Array]]:
         """Of every surface: the points (n,) it holds, and its forces (n, d) [N] on them at the registered place."""
         found = []
         for surface, held in zip(self.surfaces, self._held):
@@ -217,7 +222,9 @@ class MeshContact:
         return found
 
 
-def rub(v: Array, x: Array, mass: Array, surface: Surface, some: NDArray[np.intp], impulse: Array) -> Array:
+def rub(
+    v: Array, x: Array, mass: Array, surface: ContactSurface, some: NDArray[np.intp], impulse: Array
+) -> Array:
     """Coulomb friction after the solve (J15 A.5): some points (n,), to which a surface gave impulses (n, d) [N s],
     lose sliding velocity, at most what they have. Changes v (N, d) [m/s] and gives the impulses (n, d) [N s]."""
     _, n = surface.at(x[some])

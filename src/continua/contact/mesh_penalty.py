@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from continua.contact.mesh_contact import Array, Mask, Surface
+from continua.contact.mesh_contact import Array, ContactSurface, Mask
 
 
 class LevelSetPenalty:
-    """Phi = -k phi^3 where phi < 0, over positions x (N, 3) [m]; a `Term` of the minimiser.
+    """Phi = -k phi^3 where phi < 0, over positions x (N, d) [m]; a `Term` of the minimiser. In 2D z is 0.
 
     phi is interpolated with C1 cubics (Catmull-Rom), and the derivatives are those of the interpolant: others would not
     fit the energy, and the line search would get stuck. stiffness [N/m^2]: k. Only points of `free` (N,) are pushed.
     """
 
-    def __init__(self, surface: Surface, free: Mask, stiffness: float) -> None:
+    def __init__(self, surface: ContactSurface, free: Mask, stiffness: float) -> None:
         assert surface.samples is not None
         self.surface, self.stiffness = surface, stiffness
         self._free = free
@@ -49,26 +49,28 @@ class LevelSetPenalty:
         return out
 
     def diagonal(self) -> Array:
-        out = np.zeros((len(self._free), 3))
+        out = np.zeros((len(self._free), self._blocks.shape[1]))
         out[self._some] = np.einsum("nii->ni", self._blocks)
         return out
 
     def reaction(self, x: Array) -> tuple[NDArray[np.intp], Array]:
-        """Points (n,) inside and the forces (n, 3) [N] on them."""
+        """Points (n,) inside and the forces (n, d) [N] on them."""
         g = self.gradient(x)
         some = np.flatnonzero(g.any(axis=1))
         return some, -g[some]
 
     def _inside(self, x: Array, order: int) -> tuple[NDArray[np.intp], Array, Array, Array]:
-        """Points with phi < 0, their phi (n,), and if asked for its gradient (n, 3) and Hessian (n, 3, 3)."""
+        """Points with phi < 0, their phi (n,), and if asked for its gradient (n, d) and Hessian (n, d, d)."""
         near, _ = self.surface.at(x)  # linear interpolation differs by less than a cell
         some = np.flatnonzero(self._free & (near < self._spacing))
-        local = (x[some] - self._position) @ self._rotation
+        d, points = x.shape[1], np.zeros((len(some), 3))
+        points[:, :d] = x[some]
+        local = (points - self._position) @ self._rotation
         phi, slope, curve = self._interpolated(local, order)
         inside = self._sign * phi < 0
         R, s = self._rotation, self._sign
-        turned = s * slope[inside] @ R.T
-        curved = s * R @ curve[inside] @ R.T
+        turned = (s * slope[inside] @ R.T)[:, :d]
+        curved = (s * R @ curve[inside] @ R.T)[:, :d, :d]
         return some[inside], s * phi[inside], turned, curved
 
     def _interpolated(self, local: Array, order: int) -> tuple[Array, Array, Array]:

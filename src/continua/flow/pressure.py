@@ -12,7 +12,7 @@ from continua.grid.blocks import Lattice
 
 
 @dataclass(frozen=True)
-class Solution:
+class PoissonReport:
     """How a solve ended; residuals are largest absolute entries, in the units of the right-hand side."""
 
     iterations: int
@@ -54,12 +54,12 @@ class PoissonSystem:
         *,
         tolerance: float,
         max_iterations: int = 200,
-    ) -> Solution:
+    ) -> PoissonReport:
         """Solve for rhs (blocks, 4^d); phi (blocks, 4^d) is the initial guess and is overwritten by the result.
 
         Stops when the largest residual is at most the tolerance, or when rounding allows no further progress.
         """
-        return Solution(**self._system.solve(rhs, phi, tolerance, max_iterations))
+        return PoissonReport(**self._system.solve(rhs, phi, tolerance, max_iterations))
 
     def apply(self, phi: NDArray[np.float64], out: NDArray[np.float64]) -> None:
         """Left-hand side for phi (blocks, 4^d) into out (blocks, 4^d)."""

@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from continua import Simulation
-from continua.bodies.points import Body
+from continua.bodies.points import ParticleBody
 
 Array = NDArray[np.float64]
 
@@ -38,12 +38,12 @@ def momentum_gap(sim: Simulation, start: dict[str, float]) -> float:
 
 def kept(sim: Simulation, double: float, single: float = 1e-3) -> float:
     """How well a simulation should keep momentum, by its precision; implicit solves keep it up to their tolerance."""
-    if sim.precision == "single":
+    if sim.world.precision == "single":
         return single
-    return max(double, 1e-4) if sim.scheme.implicit else double
+    return max(double, 1e-4) if sim.world.integrator.implicit else double
 
 
-def centre_line(stream: Body, count: int) -> Array:
+def centre_line(stream: ParticleBody, count: int) -> Array:
     """Mean positions (count, d) [m] of equal shares of an emitted stream, in the order in which they came out."""
     order = np.argsort(stream.ids, kind="stable")
     shares = np.array_split(stream.x[order].astype(np.float64), count)
@@ -65,7 +65,7 @@ def turns(values: Array, size: float) -> NDArray[np.intp]:
     return np.array(found, dtype=np.intp)
 
 
-def fullness(bodies: Sequence[Body], dx: float) -> float:
+def fullness(bodies: Sequence[ParticleBody], dx: float) -> float:
     """Mean volume of fluid, over that of the cell, in the grid cells whose neighbours all hold fluid too.
 
     1 if the fluid takes as much room as it should, more if it was squeezed, less if it was thinned.

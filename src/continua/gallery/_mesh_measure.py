@@ -3,12 +3,12 @@
 import numpy as np
 
 from continua import Simulation
-from continua.bodies.mesh_body import SolidBody
+from continua.bodies.solid_body import SolidBody
 
 
 def inverted(sim: Simulation) -> int:
     """Number of elements of all solids that are inside out or flat."""
-    return sum(int((mesh.J <= 0).sum()) for mesh in sim.meshes if isinstance(mesh, SolidBody))
+    return sum(int((mesh.J <= 0).sum()) for mesh in sim.world.mesh_bodies if isinstance(mesh, SolidBody))
 
 
 def drift(sim: Simulation, speed: float) -> float:

@@ -59,7 +59,7 @@ scene = Scene(
 
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     """The ball has left the ground, is round, and the ground gave it all the momentum that its weight did not."""
-    ball = sim.meshes[0]
+    ball = sim.world.mesh_bodies[0]
     height, gap, error = float(ball.x[:, 1].min()), momentum_gap(sim, start), shape_error(ball)
     below, solves = max(-clearance(sim), 0.0), newton_per_step(sim)
     kept = sim.diagnostics()["total"] / start["total"]

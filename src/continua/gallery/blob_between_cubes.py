@@ -18,7 +18,7 @@ it keeps 94 % of its volume and slows down. Try `--set dt=0.0104167` (4 steps pe
 import numpy as np
 
 from continua import Simulation
-from continua.bodies.mesh_body import SolidBody
+from continua.bodies.solid_body import SolidBody
 from continua.contact import colliders
 from continua.contact.motions import Keyframes
 from continua.gallery._contact import clearance, newton_per_step
@@ -89,7 +89,7 @@ def work(steps_per_frame: int) -> float:
 
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     """The figure is outside of all cubes and keeps its volume; impulses balance; short steps need less work each."""
-    solid = sim.meshes[0]
+    solid = sim.world.mesh_bodies[0]
     assert isinstance(solid, SolidBody)
     volumes = solid.mesh.volumes
     outside, gap, iterations = clearance(sim), momentum_gap(sim, start), newton_per_step(sim)

@@ -89,6 +89,6 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     assert drift < 1e-12 and spin < 1e-12, f"the square moved by {drift:.1e} m, spin {spin:.1e}"
     assert 0 <= kept < 1.01, f"{kept:.3f} of the energy is left"
     for transfer, expected in KEPT:
-        if sim.transfer == transfer:
+        if sim.world.transfer == transfer:
             assert abs(kept - expected) < 0.02, f"{kept:.3f} of the energy is left, not {expected:.3f}"
     return {"energy_kept": kept, "drift": drift, "spin": float(spin)}

@@ -74,7 +74,7 @@ scene = cubes("Cubes from random vertices", lambda number, lower, upper: Scatter
 
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     """All three are cubes again, where they were, without a tetrahedron inside out."""
-    errors = {f"{mesh.name}_shape_error": shape_error(mesh) for mesh in sim.meshes}
+    errors = {f"{mesh.name}_shape_error": shape_error(mesh) for mesh in sim.world.mesh_bodies}
     moved, solves = drift(sim, 1.0), newton_per_step(sim)
     assert inverted(sim) == 0, f"{inverted(sim)} tetrahedra are still inside out"
     assert max(errors.values()) < 1e-2, (

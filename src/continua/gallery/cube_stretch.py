@@ -68,7 +68,7 @@ scene = stretched(
 
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     """The cube has its shape again and did not move away, and steps took few Newton iterations."""
-    cube = sim.meshes[0]
+    cube = sim.world.mesh_bodies[0]
     error, moved, solves = shape_error(cube), drift(sim, 1.0), newton_per_step(sim)
     assert error < 5e-3, f"the cube is {error:.2%} of its size away from its shape"
     assert inverted(sim) == 0, f"{inverted(sim)} tetrahedra are inside out"

@@ -99,7 +99,7 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
 
 def speed_of_fresh_drop(sim: Simulation) -> float:
     """Speed in the middle of the drop after one step, over the speed that was asked for."""
-    again = Simulation(sim.dx, tuple(sim.gravity), transfer=sim.transfer, integrator=sim.scheme)
+    again = Simulation(sim.dx, tuple(sim.gravity), transfer=sim.world.transfer, integrator=sim.world.integrator)
     for body in scene.body:
         again.add(body.shape, sim.bodies[0].material, velocity=body.velocity)
     for boundary in scene.boundary:

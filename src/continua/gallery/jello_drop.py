@@ -71,11 +71,11 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     rest = start["mass"] * 9.81 * SIDE / 2  # potential energy of cubes on the floor [J]
     kept = (now["total"] - rest) / (start["total"] - rest)
     height = now["center_y"] - SIDE / 2
-    plan = sim.transfer.plan(sim.dimension, sim.degree)
+    plan = sim.world.transfer.plan(sim.dimension, sim.world.degree)
     rich = len(plan.high) + 4 >= SQUARES
     error = momentum_gap(sim, start)
     low, high = (0.55, 0.72) if rich else (0.0, 0.55)
     assert low < kept < high, f"{kept:.3f} of the energy is left, not {low} to {high}"
     assert not rich or height > 0.12, f"the cubes are only {height:.3f} m above the floor"
-    assert error < (1e-9 if sim.precision == "double" else 1e-3), f"momentum balance is off by {error:.1e}"
+    assert error < (1e-9 if sim.world.precision == "double" else 1e-3), f"momentum balance is off by {error:.1e}"
     return {"energy_kept": kept, "height": height, "momentum_error": error}

@@ -79,7 +79,7 @@ scene = Scene(
 
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     """No cube is inside out or in a plate, the left one is thrown back, and impulses account for all momentum."""
-    cubes = [body for body in sim.meshes if isinstance(body, SolidBody)]
+    cubes = [body for body in sim.world.mesh_bodies if isinstance(body, SolidBody)]
     volume = min(float(body.J.min()) for body in cubes)
     depth = -min(
         float(collider.signed_distance(body.x, sim.time)[0].min())

@@ -57,7 +57,7 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     alone = HEIGHT / 2 + JELLO.density * float(sim.gravity[1]) * HEIGHT**2 / (
         3 * modulus
     )  # under its own weight
-    assert error < (1e-9 if sim.precision == "double" else 1e-3), f"momentum balance is off by {error:.1e}"
+    assert error < (1e-9 if sim.world.precision == "double" else 1e-3), f"momentum balance is off by {error:.1e}"
     assert loaded < 0.97 * alone, (
         f"the centre of the jelly is at {loaded:.4f} m, without sand at {alone:.4f} m"
     )

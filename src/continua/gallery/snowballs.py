@@ -63,7 +63,7 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     angular = max(abs(now[f"angular_{a}"] - start[f"angular_{a}"]) for a in "xyz") / abs(start["angular_z"])
     loss = 1 - now["total"] / start["total"]
     assert momentum < kept(sim, 1e-11), f"momentum changed by {momentum:.1e}"
-    assert angular < (0.05 if sim.scheme.implicit else kept(sim, 1e-9)), (
+    assert angular < (0.05 if sim.world.integrator.implicit else kept(sim, 1e-9)), (
         f"angular momentum changed by {angular:.1e}"
     )
     assert loss > 0.1, f"only {loss:.1%} of the energy was lost"

@@ -58,8 +58,8 @@ scene = Scene(
 
 def keeps_spin(sim: Simulation) -> bool:
     """Particles carry all of C, hand it on undamped but for its shear, and move with it: RPIC, APIC, PolyPIC."""
-    plan = sim.transfer.plan(sim.dimension, sim.degree)
-    return bool(sim.transfer.affine and plan.linear.all() and plan.keep == 1 and not plan.moving_map)
+    plan = sim.world.transfer.plan(sim.dimension, sim.world.degree)
+    return bool(sim.world.transfer.affine and plan.linear.all() and plan.keep == 1 and not plan.moving_map)
 
 
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:

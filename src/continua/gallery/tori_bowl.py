@@ -94,7 +94,7 @@ scene = Scene(
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     """All three kinds of contact push, none of them gives way too far, and the impulses balance."""
     outside, depth, iterations = clearance(sim), overlap(sim, own_body=True) / TUBE, newton_per_step(sim)
-    x = np.concatenate([torus.x for torus in sim.meshes])
+    x = np.concatenate([torus.x for torus in sim.world.mesh_bodies])
     sunk = -float(sim.colliders[0].signed_distance(x, sim.time)[0].min()) / WALL
     bowl_push, peg_push = (float(np.linalg.norm(push)) for push in sim.impulses)
     gap = momentum_gap(sim, start)

@@ -80,7 +80,7 @@ scene = Scene(
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     """Every vertex is outside of every bar, and the torus has come a good way through."""
     outside, iterations = clearance(sim), newton_per_step(sim)
-    torus = sim.meshes[0]
+    torus = sim.world.mesh_bodies[0]
     passed = float(torus.mass[torus.x[:, 1] < HEIGHT].sum() / torus.mass.sum())
     assert outside >= -1e-12, f"a vertex is {-outside:.1e} m inside a collider"
     assert passed > 0.5, f"only {passed:.0%} of the torus is through the hole"

@@ -61,7 +61,7 @@ scene = Scene(
 
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     """The balls fly apart, round again; the momentum is the one before, and energy did not come from nowhere."""
-    left, right = sim.meshes
+    left, right = sim.world.mesh_bodies
     away = float((right.mass @ right.v)[0] / right.mass.sum())
     error, moved, solves = max(shape_error(left), shape_error(right)), drift(sim, SPEED), newton_per_step(sim)
     kept = sim.diagnostics()["total"] / start["total"]

@@ -79,9 +79,9 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     kept = now["kinetic"] / start["kinetic"]
     spin, dye = core(sim)
     emptiest, fullest = crowding(sim)
-    plan = sim.transfer.plan(sim.dimension, sim.degree)
+    plan = sim.world.transfer.plan(sim.dimension, sim.world.degree)
     good = plan.flip >= 0.99 or (plan.linear.all() and plan.keep == 1)
-    low = 0.55 if good and not isinstance(sim.transfer, RPIC) else 0.05
+    low = 0.55 if good and not isinstance(sim.world.transfer, RPIC) else 0.05
     assert low < kept < 1.0, f"{kept:.3f} of the kinetic energy is left"
     assert not low > 0.5 or 0.75 < spin < 1.02, f"the core turns with {spin:.3f} of its speed"
     assert dye == 1.0, f"{1 - dye:.3f} of the core came from outside the disc"

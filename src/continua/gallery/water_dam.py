@@ -69,7 +69,7 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
 
 def fronts(sim: Simulation) -> NDArray[np.float64]:
     """Front over width at the seven times of the experiment (7,), of the same water let go once more."""
-    again = Simulation(sim.dx, tuple(sim.gravity), transfer=sim.transfer, integrator=sim.scheme)
+    again = Simulation(sim.dx, tuple(sim.gravity), transfer=sim.world.transfer, integrator=sim.world.integrator)
     again.add(scene.body[0].shape, sim.bodies[0].material)
     for collider in scene.collider:
         again.add(collider)

@@ -66,21 +66,21 @@ scene = Scene(
 
 def sag(sim: Simulation) -> float:
     """How far the middle of the cloth hangs below its bars [m]."""
-    cloth = sim.meshes[0]
+    cloth = sim.world.mesh_bodies[0]
     middle = np.hypot(cloth.rest[:, 0], cloth.rest[:, 2]) < 0.15
     return -float(cloth.x[middle, 1].mean())
 
 
 def below(sim: Simulation) -> float:
     """How far the lowest yogurt over the cloth is below it, in cells."""
-    cloth, yogurt = sim.meshes[0].x, sim.bodies[0].x
+    cloth, yogurt = sim.world.mesh_bodies[0].x, sim.bodies[0].x
     near = np.linalg.norm(cloth[None, :, ::2] - yogurt[:, None, ::2], axis=2).argmin(axis=1)
     return float((cloth[near, 1] - yogurt[:, 1]).max() / sim.dx)
 
 
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     """The cloth carries the yogurt, which does not pass through it; bars and weight account for all momentum."""
-    cloth = sim.meshes[0]
+    cloth = sim.world.mesh_bodies[0]
     gained = sim.diagnostics()["momentum_y"] - start["momentum_y"]
     weight = sim.gravity[1] * start["mass"] * sim.time
     gap = abs(gained - weight - cloth.pull[1]) / abs(weight)

@@ -16,7 +16,7 @@ MAX_POINTS = 4_000_000  # about as many GB of memory while cells are chosen
 
 
 @dataclass(frozen=True)
-class Lattice:
+class CellLattice:
     """Points (N, d) [m] and cells (M, d+1).
 
     `color` (N,) tells the points apart that longer edges join: two of one colour are `size` [m] apart, two of
@@ -29,7 +29,7 @@ class Lattice:
     size: float
 
 
-def lattice_around(lower: Array, upper: Array, size: float) -> Lattice:
+def lattice_around(lower: Array, upper: Array, size: float) -> CellLattice:
     """Lattice whose cells cover the box from `lower` to `upper` (d,), symmetric about its middle.
 
     2D: equilateral triangles. 3D: the body-centred cubic lattice, whose tetrahedra are all alike.
@@ -45,7 +45,7 @@ def lattice_around(lower: Array, upper: Array, size: float) -> Lattice:
     return lattice((lower + upper) / 2, reach, step, size)
 
 
-def _triangles(middle: Array, reach: Indices, step: Array, size: float) -> Lattice:
+def _triangles(middle: Array, reach: Indices, step: Array, size: float) -> CellLattice:
     """Rows of points, every other one shifted by half a step."""
     shape = tuple(2 * reach + 1)
     index = np.indices(shape).reshape(2, -1).T
@@ -55,10 +55,10 @@ def _triangles(middle: Array, reach: Indices, step: Array, size: float) -> Latti
     right = (j - reach[1]) % 2  # whether row j is the shifted one of the two
     corners = [[(i, j), (i + 1, j), (i + right, j + 1)], [(i, j + 1), (i + 1, j + 1), (i + 1 - right, j)]]
     cells = [np.stack([np.ravel_multi_index(c, shape) for c in cell], axis=1) for cell in corners]
-    return Lattice(points, np.concatenate(cells), np.zeros(len(points), dtype=np.int8), size)
+    return CellLattice(points, np.concatenate(cells), np.zeros(len(points), dtype=np.int8), size)
 
 
-def _body_centred(middle: Array, reach: Indices, step: Array, size: float) -> Lattice:
+def _body_centred(middle: Array, reach: Indices, step: Array, size: float) -> CellLattice:
     """Corners and centres of cubes. Centres of two neighbours and each edge of their common face make a cell."""
     corners, centres = tuple(2 * reach + 1), tuple(2 * reach)
     count = int(np.prod(corners))
@@ -74,4 +74,4 @@ def _body_centred(middle: Array, reach: Indices, step: Array, size: float) -> La
         ends = [count + np.ravel_multi_index(tuple(c.T), centres) for c in (near, near + along)]
         ends += [np.ravel_multi_index(tuple(c.T), corners) for c in (start, start + across)]
         cells.append(np.stack(ends, axis=1))
-    return Lattice(points, np.concatenate(cells), color, size)
+    return CellLattice(points, np.concatenate(cells), color, size)

@@ -16,7 +16,7 @@ from continua._validation import raises
 from continua.errors import GeometryError
 from continua.geometry.arrays import Coordinates, Triangles, same_value
 from continua.geometry.base import Array, Shape
-from continua.geometry.surface import Surface, closed_surface, read_surface
+from continua.geometry.surface import ClosedSurface, closed_surface, read_surface
 
 MAX_LATTICE_NODES = 500_000_000
 
@@ -57,14 +57,14 @@ class Mesh(Shape):
         return isinstance(other, Mesh) and all(same_value(getattr(self, n), getattr(other, n)) for n in names)
 
     @cached_property
-    def surface(self) -> Surface:
+    def surface(self) -> ClosedSurface:
         """The triangles, merged, closed, facing outwards, scaled and moved into place."""
         if self.path is not None:
             surface = read_surface(self.path)
         else:
             assert self.vertices is not None and self.faces is not None
             surface = closed_surface(self.vertices, self.faces)
-        return Surface(surface.vertices * self.scale + np.array(self.translate), surface.faces)
+        return ClosedSurface(surface.vertices * self.scale + np.array(self.translate), surface.faces)
 
     @property
     def dimension(self) -> int:
@@ -89,6 +89,23 @@ class SampledDistance:
     spacing: float  # [m]
 
 
+def lattice_round(
+    lower: Array, upper: Array, resolution: int, padding: int
+) -> tuple[tuple[int, ...], Array, float]:
+    """Nodes along each axis, first node (d,) [m] and spacing [m] of a lattice round a box (d,), (d,) [m].
+
+    The longest side of the box is `resolution` cells long; `padding` more cells follow on every side.
+    """
+    spacing = float((upper - lower).max()) / resolution
+    cells = np.ceil((upper - lower) / spacing - 1e-9).astype(int) + 2 * padding
+    shape = tuple(int(n) + 1 for n in cells)
+    if np.prod(shape, dtype=float) > MAX_LATTICE_NODES:
+        raise GeometryError(
+            f"a lattice of {' x '.join(map(str, shape))} nodes is too large, use a smaller resolution"
+        )
+    return shape, (lower + upper) / 2 - cells * spacing / 2, spacing
+
+
 def sample_distance(
     vertices: Array, faces: NDArray[np.integer], resolution: int = 64, padding: int = 3
 ) -> SampledDistance:
@@ -103,14 +120,7 @@ def sample_distance(
         )
     surface = closed_surface(np.asarray(vertices, dtype=np.float64), np.asarray(faces))
     lower, upper = surface.vertices.min(axis=0), surface.vertices.max(axis=0)
-    spacing = float((upper - lower).max()) / resolution
-    cells = np.ceil((upper - lower) / spacing - 1e-9).astype(int) + 2 * padding
-    shape = tuple(int(n) + 1 for n in cells)
-    if np.prod(shape, dtype=float) > MAX_LATTICE_NODES:
-        raise GeometryError(
-            f"a lattice of {' x '.join(map(str, shape))} nodes is too large, use a smaller resolution"
-        )
-    origin = (lower + upper) / 2 - cells * spacing / 2
+    shape, origin, spacing = lattice_round(lower, upper, resolution, padding)
     axes = [origin[a] + spacing * np.arange(shape[a]) for a in range(3)]
     values = np.empty(shape)
     for i, x in enumerate(axes[0]):  # one layer at a time bounds the memory

@@ -72,13 +72,6 @@ class SimplexMesh:
         return np.concatenate([-others.sum(axis=1, keepdims=True), others], axis=1)
 
     @cached_property
-    def node_volumes(self) -> Array:
-        """Volume (N,) [m^3] that belongs to every point: an equal share of each of its cells."""
-        corners = self.dimension + 1
-        shares = np.repeat(self.volumes / corners, corners)
-        return np.asarray(np.bincount(self.cells.ravel(), shares, len(self.points)), dtype=np.float64)
-
-    @cached_property
     def edges(self) -> Indices:
         """Every edge once, as sorted pairs of points (E, 2)."""
         pairs = list(combinations(range(self.dimension + 1), 2))

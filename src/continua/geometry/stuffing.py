@@ -16,7 +16,7 @@ from continua.errors import GeometryError
 from continua.geometry.base import Array, Shape
 from continua.geometry.box_mesh import box_mesh
 from continua.geometry.combine import Rotated
-from continua.geometry.lattices import Lattice, lattice_around
+from continua.geometry.lattices import CellLattice, lattice_around
 from continua.geometry.points import Points
 from continua.geometry.primitives import Box
 from continua.geometry.simplex_mesh import SimplexMesh
@@ -52,7 +52,7 @@ def mesh_of(shape: Shape, size: float) -> SimplexMesh:
 class _Stuffing:
     """Lattice cells near a shape, with the `side` of every point: -1 inside, 0 on the surface, 1 outside."""
 
-    def __init__(self, shape: Shape, lattice: Lattice) -> None:
+    def __init__(self, shape: Shape, lattice: CellLattice) -> None:
         self.shape = shape
         self.points, self.color = lattice.points, lattice.color
         self.side = np.where(shape.signed_distance(self.points) < 0, -1, 1).astype(np.int8)

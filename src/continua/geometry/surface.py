@@ -18,7 +18,7 @@ FORMATS = (".obj", ".ply", ".stl")
 
 
 @dataclass(frozen=True)
-class Surface:
+class ClosedSurface:
     """Closed triangle mesh whose faces turn outwards."""
 
     vertices: Array  # (V, 3) [m]
@@ -29,7 +29,7 @@ class Surface:
         return float(_face_volumes(self.vertices, self.faces).sum())
 
 
-def read_surface(path: Path) -> Surface:
+def read_surface(path: Path) -> ClosedSurface:
     """Surface stored in an OBJ, PLY or STL file, closed and facing outwards."""
     import trimesh
 
@@ -46,7 +46,7 @@ def read_surface(path: Path) -> Surface:
     return closed_surface(vertices, faces, name)
 
 
-def closed_surface(vertices: Array, faces: NDArray[np.integer], name: str = "mesh") -> Surface:
+def closed_surface(vertices: Array, faces: NDArray[np.integer], name: str = "mesh") -> ClosedSurface:
     """Surface made of vertices (V, 3) and faces (F, 3), merged at equal vertices and turned outwards.
 
     `name` is how error messages call the mesh.
@@ -64,7 +64,7 @@ def closed_surface(vertices: Array, faces: NDArray[np.integer], name: str = "mes
     size = float(np.prod(np.ptp(vertices, axis=0)))
     if not _face_volumes(vertices, faces).sum() > 1e-9 * size:
         raise GeometryError(f"{name} encloses no volume")
-    return Surface(np.ascontiguousarray(vertices), np.ascontiguousarray(faces, dtype=np.int32))
+    return ClosedSurface(np.ascontiguousarray(vertices), np.ascontiguousarray(faces, dtype=np.int32))
 
 
 def vertex_normals(vertices: NDArray[np.floating], faces: NDArray[np.integer]) -> Array:

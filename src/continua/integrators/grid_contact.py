@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from continua import _core
 from continua.contact.colliders import KINDS, MODES
-from continua.integrators.stepper import ObstacleTable
+from continua.integrators.obstacles import ObstacleTable
 
 Array = NDArray[np.float64]
 REGION, STICKY, SLIP = KINDS.index("region"), MODES.index("sticky"), MODES.index("slip")

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from continua import _core
-from continua.bodies.points import Body
-from continua.bodies.vertices import Vertices
 from continua.errors import SetupError
+from continua.integrators.field import Field
 from continua.integrators.grid_contact import NodeContact
 from continua.integrators.grid_energy import GridEnergy
 from continua.integrators.schemes import Optimization, SemiImplicit
-from continua.integrators.stepper import ObstacleTable, StepResult
-from continua.integrators.symplectic import SymplecticEuler
+from continua.integrators.stepper import NodeStepper, StepResult, StepSetting
 from continua.optimize import Options, Stopping, minimise
 from continua.optimize.krylov import SOLVERS, dot, norm
 
@@ -29,136 +25,78 @@ FAR = 1e300  # nodes with hardly any mass take steps of any length without doing
 NOISE = 50  # relative error of the energy of a step, in units of the rounding error of particle data
 
 
-@dataclass
-class ImplicitGrid(SymplecticEuler):
+class ImplicitGrid(NodeStepper):
     """Elastic forces at the end of the step, so that stiffness does not limit it; flow and friction are explicit."""
-
-    settings: SemiImplicit | Optimization = field(default_factory=lambda: Optimization())
 
     PHASES: ClassVar[tuple[str, ...]] = ("sort", "p2g", "solve", "g2p", "positions", "push_out")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.settings.positions == "implicit" and self.degree == 1:
+    def __init__(
+        self, field: Field, settings: SemiImplicit | Optimization, *, push_out: float | None = 0.5
+    ) -> None:
+        super().__init__(field, push_out=push_out)
+        self.settings = settings
+        if settings.positions == "implicit" and field.degree == 1:
             raise SetupError(
                 "implicit positions need smooth B-splines: use kernel quadratic or cubic, or an integrator with "
                 'positions="explicit"'
             )
-        if self.mls or self.exponential:
+        if field.rule.mls or field.rule.exponential:
             raise SetupError(
                 "implicit integrators minimise an energy of I + dt grad v with the gradients of the B-splines: leave "
                 'stress_transfer at "gradient" and deformation at "safe"'
             )
         self.report = dict.fromkeys((*WORK, *(f"total_{name}" for name in WORK), "unconverged"), 0.0)
 
-    def _grid_step(
-        self,
-        bodies: Sequence[Body],
-        table: ObstacleTable,
-        dt: float,
-        gravity: NDArray[np.float64],
-        result: StepResult,
-    ) -> tuple[NDArray, NDArray | None]:
-        """New node velocities with mass and, for FLIP, by how much they changed."""
+    def to_grid(self, step: StepSetting, result: StepResult) -> None:
         with self._phase("p2g"):
-            old = self._scatter("old nodes", bodies, dt, momentum=True, stress=False)
-            _core.momentum_to_velocity(old, self.dimension, [0.0] * self.dimension)
+            self.old = self._node_array(self._old)
+            self.field.scatter(self.old, step.dt, momentum=True, stress=False)
+            d = self.field.dimension
+            _core.momentum_to_velocity(self.old, d, [0.0] * d)
         with self._phase("solve"):
-            nodes = self._solve(bodies, table, old, dt, gravity, result)
-            return nodes, self._change(nodes, old) if self.transfer.flip else None
+            self._solve(self.old, step, result)
 
-    def _settle(self, bodies: Sequence[Body], nodes: NDArray, dt: float) -> None:
+    def meet_obstacles(self, step: StepSetting, result: StepResult) -> None:
+        """They are part of the solve, and have the last word where another continuum was met after it."""
+        if self.met:
+            self._resolve_obstacles(step, result)
+
+    def _settle(self, step: StepSetting, result: StepResult) -> None:
         """x' = x + dt v(x'), so that no particle passes into a region at rest (J15 A.6.2)."""
         with self._phase("positions"):
             if self.settings.positions == "explicit":
                 return
-            for number, body in enumerate(bodies):
-                if isinstance(body, Vertices):
-                    continue  # their energy was that of the explicit positions
-                _core.implicit_positions(
-                    body.arrays,
-                    body.next_arrays,
-                    self.lattice,
-                    self.grid.keys,
-                    self._orders[number],
-                    nodes,
-                    self.dimension,
-                    self.degree,
-                    dt,
-                )
-
-    # ---- what the energy asks of the grid --------------------------------------------------------------------
-
-    def order(self, number: int) -> object:
-        """Sorted particles of a body."""
-        return self._orders[number]
-
-    def as_nodes(self, x: Array, name: str) -> NDArray:
-        """A field (N, 3) in the layout and precision of the grid."""
-        nodes = self.workspace.get(name, self.grid.node_shape(), self._dtype)
-        nodes.reshape(-1, 4)[:, :3] = x
-        nodes.reshape(-1, 4)[:, 3] = 0
-        return nodes
-
-    def sum_tiles(self, fill: Callable[[int, NDArray], None]) -> Array:
-        """Node sums (N, 3) of what fill(number, tiles) writes for every body."""
-        nodes = self.workspace.get("sums", self.grid.node_shape(), self._dtype)
-        for number, order in enumerate(self._orders):
-            tiles = self.workspace.get("tiles", self.grid.tile_shape(order), self._dtype)
-            fill(number, tiles)
-            self._collect(number, tiles, nodes, add=number > 0)
-        return nodes.reshape(-1, 4)[:, :3].astype(np.float64)
-
-    def to_vertices(self, number: int, body: Vertices, nodes: NDArray) -> Array:
-        """A node field at the vertices of a mesh, (N, d)."""
-        values = self.workspace.get(f"values {number}", body.arrays.x.shape, self._dtype)
-        _core.gather_values(
-            body.arrays,
-            self.lattice,
-            self._orders[number],
-            self.grid.reach[number],
-            nodes,
-            self.dimension,
-            self.degree,
-            values,
-        )
-        return body.to_vertices(values)
+            for body, exchanges in zip(self.field.bodies, self.field.exchanges, strict=True):
+                for exchange in exchanges if body.settles() else ():
+                    exchange.settle(self.nodes, step.dt)
 
     # ---- the solve -------------------------------------------------------------------------------------------
 
-    def _solve(
-        self,
-        bodies: Sequence[Body],
-        table: ObstacleTable,
-        old: NDArray,
-        dt: float,
-        gravity: NDArray[np.float64],
-        result: StepResult,
-    ) -> NDArray:
+    def _solve(self, old: NDArray, step: StepSetting, result: StepResult) -> None:
         """New node velocities and mass."""
-        self._dtype = old.dtype
         flat = old.reshape(-1, 4).astype(np.float64)
         before = flat[:, :3]
         mass = np.where(flat[:, 3] > NEGLIGIBLE * flat[:, 3].max(), flat[:, 3], 0.0)
         push = np.zeros(3)
-        push[: self.dimension] = dt * gravity
+        push[: self.field.dimension] = step.dt * step.gravity
         target = np.where(mass[:, None] > 0, before + push, 0.0)
+        table = step.obstacles
         contact = NodeContact.of(table, self._node_points(), mass > 0)
-        energy = GridEnergy(self, bodies, mass, target, dt)
+        energy = GridEnergy(self.field, mass, target, step.dt)
         if isinstance(self.settings, SemiImplicit):
             v, reaction = self._one_newton_step(energy, contact, target)
         else:
-            v, reaction = self._minimum(energy, contact, mass, target, dt, result)
+            v, reaction = self._minimum(energy, contact, mass, target, step.dt, result)
         impulse = contact.rub(v, mass, reaction)
-        result.impulses = table.per_obstacle(_per_row(impulse, contact.owner, len(table)))
-        nodes = self.workspace.get("nodes", old.shape, old.dtype)
-        nodes[:] = old
-        nodes.reshape(-1, 4)[:, :3] = v
-        return nodes
+        result.impulses += table.per_obstacle(_per_row(impulse, contact.owner, len(table)))
+        self.nodes = self._node_array(self._nodes)
+        self.nodes[:] = old
+        self.nodes.reshape(-1, 4)[:, :3] = v
 
     def _node_points(self) -> Array:
-        points = np.zeros((self.grid.blocks * self.grid.node_shape()[1], 3))
-        points[:, : self.dimension] = self.grid.node_positions().reshape(-1, self.dimension)
+        grid = self.field.grid
+        points = np.zeros((grid.blocks * grid.node_shape()[1], 3))
+        points[:, : grid.dimension] = grid.node_positions().reshape(-1, grid.dimension)
         return points
 
     def _one_newton_step(
@@ -213,7 +151,7 @@ class ImplicitGrid(SymplecticEuler):
         free = mass > 0
         force = -energy.gradient(target)  # of the elastic energy alone, for there is no inertia at the target
         explicit = target + np.divide(force, mass[:, None], out=np.zeros_like(force), where=free[:, None])
-        crossing = self.lattice.dx / dt  # speed of a cell per step, which elastic forces are measured by
+        crossing = self.field.lattice.dx / dt  # speed of a cell per step, which elastic forces are measured by
         speed = min(crossing, max(_mean_speed(v, mass) for v in (target, explicit)))
         momentum = float(np.sqrt(free.sum()) * mass[free].mean())  # of all nodes, as a norm, at 1 m/s
         options = Options(
@@ -222,7 +160,7 @@ class ImplicitGrid(SymplecticEuler):
             krylov=settings.krylov,
             positive=settings.positive,
             max_iterations=settings.max_iterations,
-            noise=NOISE * float(np.finfo(self._dtype).eps),
+            noise=NOISE * float(np.finfo(self.field.dtype).eps),
             max_step=FAR,
         )
         v, report = minimise(energy, [np.zeros_like(target), target, explicit], options, contact)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from continua.bodies.mesh_body import MeshBody, SolidBody
+from continua.bodies.mesh_body import MeshBody
+from continua.bodies.solid_body import SolidBody
 from continua.integrators.schemes import Optimization
 from continua.mesh import SelfCollision
 from continua.mesh.collision import EPSILON

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from continua.bodies.force import BodyForce
 from continua.bodies.mesh_body import MeshBody
 from continua.contact.colliders import Collider
-from continua.contact.mesh_contact import SLIP, STICKY, TOUCHING, MeshContact, Surface, rub
+from continua.contact.mesh_contact import SLIP, STICKY, TOUCHING, ContactSurface, MeshContact, rub
 from continua.contact.mesh_penalty import LevelSetPenalty
 from continua.errors import InstabilityError
 from continua.integrators.implicit import WORK
 from continua.integrators.mesh_collisions import collision_of, penalty_stiffness, rub_bodies
 from continua.integrators.schemes import Optimization
 from continua.mesh import Rayleigh, SelfCollision
-from continua.optimize import Gravity, ImplicitStep, Motion, Options, Report, StepEnergy, Term, minimise
+from continua.optimize import Gravity, ImplicitStep, Options, PointState, Report, StepEnergy, Term, minimise
 from continua.optimize.krylov import norm
 
 Array = NDArray[np.float64]
@@ -34,7 +34,7 @@ RESCUE = 4  # times as many iterations with positive elements, if the first ones
 class MeshResult:
     """The end of a step; nothing of it is in force until it is accepted."""
 
-    moved: list[Motion]
+    moved: list[PointState]
     impulses: NDArray[np.float64]  # per collider (n, 3) [N s]
     pulls: NDArray[np.float64]  # of the scripts of every body (bodies, 3) [N s]
     report: Report
@@ -43,7 +43,7 @@ class MeshResult:
     def accept(self, bodies: Sequence[MeshBody], dt: float) -> None:
         """Let the bodies go there."""
         for body, moved, pull in zip(bodies, self.moved, self.pulls, strict=True):
-            body.accept(moved, dt)
+            body.move(moved, dt)
             body.pull += pull
 
 
@@ -141,7 +141,7 @@ class _Problem:
         self.dt, self.t, self.settings = dt, t, settings
         ends = np.cumsum([len(body) for body in bodies])
         self.rows = [slice(end - len(body), end) for body, end in zip(bodies, ends)]
-        self.now = Motion(*(np.concatenate([getattr(b, name) for b in bodies]) for name in ("x", "v")))
+        self.now = PointState(*(np.concatenate([getattr(b, name) for b in bodies]) for name in ("x", "v")))
         self.mass = np.concatenate([body.mass for body in bodies])
         self.size = float(max(np.ptp(body.rest, axis=0).max() for body in bodies))
         push = np.concatenate([sum((f.at(b, t) for f in forces), np.zeros_like(b.x)) for b in bodies])
@@ -173,7 +173,7 @@ class _Problem:
         before = None
         if self.settings.scheme == "bdf2" and same:
             past = [body.before for body in self.bodies if body.before is not None]
-            before = Motion(np.concatenate([p.x for p in past]), np.concatenate([p.v for p in past]))
+            before = PointState(np.concatenate([p.x for p in past]), np.concatenate([p.v for p in past]))
         self.lasting = self.settings.scheme == "backward-euler" or before is not None
         return ImplicitStep.of(
             self.settings.scheme, self.dt, self.now, acceleration, before=before, drag=drag
@@ -196,11 +196,11 @@ class _Problem:
         x = self.now.x
         fixed, values = np.zeros(len(x), bool), x.copy()
         self.stuck: list[tuple[int, NDArray[np.intp]]] = []  # collider and the points that stick to it
-        surfaces: list[Surface] = []
+        surfaces: list[ContactSurface] = []
         tied: list[NDArray[np.bool_]] = []
         for number, collider in enumerate(self.colliders):
-            before = Surface.of(collider, number, self.t)
-            for old, new in zip(before, Surface.of(collider, number, self.t + self.dt)):
+            before = ContactSurface.of(collider, number, self.t)
+            for old, new in zip(before, ContactSurface.of(collider, number, self.t + self.dt)):
                 touching = (old.at(x)[0] <= TOUCHING * self.size) & ~fixed if new.mode else fixed & False
                 if new.mode == STICKY:
                     values[touching], fixed = old.carried(x[touching], new), fixed | touching
@@ -314,7 +314,7 @@ class _Problem:
             holding[some] = 0.0
         for number, some in self.stuck:
             impulses[number, :d] += holding[some].sum(axis=0)
-        moved = [Motion(x[rows].copy(), v[rows].copy()) for rows in self.rows]
+        moved = [PointState(x[rows].copy(), v[rows].copy()) for rows in self.rows]
         return MeshResult(moved, impulses, pulls, report, 0.0)
 
     def _rub_bodies(self, v: Array, x: Array, during: float) -> Array:

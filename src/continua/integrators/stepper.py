@@ -1,122 +1,82 @@
-"""What all time integrators share: sorting, obstacles, push-out, timing."""
+"""What all time integrators have in common: a field, obstacles, push-out, timing."""
 
 from __future__ import annotations
 
-import itertools
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from continua import _core
-from continua.bodies.points import Body
-from continua.grid.blocks import SIDE, BlockGrid, BlockOrder, Lattice, Workspace, sort_particles
+from continua.bodies.body import Body
+from continua.bodies.particles import Limits
+from continua.grid.blocks import Buffer
+from continua.integrators.field import BadParticle, Field
+from continua.integrators.obstacles import ObstacleTable
 from continua.optimize import Report
-from continua.transfers import Transfer
+from continua.transfers.exchange import Exchange
 
-
-class Obstacle(Protocol):
-    """Anything that acts on the grid: colliders and regions of fixed velocity."""
-
-    @property
-    def samples(self) -> tuple[NDArray, NDArray, float] | None: ...
-    @property
-    def bounded(self) -> bool: ...
-    def row(self, t: float) -> NDArray[np.float64]: ...
-
-
-@dataclass
-class BadParticle:
-    """A particle that left the finite world."""
-
-    body: Body
-    index: int  # into the arrays before the step
+Array = NDArray[np.float64]
 
 
 @dataclass
 class StepResult:
-    """What one step found out. Nothing of it is in force until the bodies are swapped."""
+    """What one step of a continuum found out. Nothing of it is in force until the bodies accept it."""
 
     max_strain: float = 0.0  # largest |dt grad v|
-    halvings: int = 0  # particles whose F update had to be split
-    # per body: fastest particle [m/s], fastest wave [m/s], largest kinematic viscosity [m^2/s]
-    speeds: list[tuple[float, float, float]] = field(default_factory=list)
-    impulses: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3)))  # per obstacle [N s]
+    limits: list[list[Limits]] = field(default_factory=list)  # of every particle set of every body of the field
+    impulses: Array = field(default_factory=lambda: np.zeros((0, 3)))  # per obstacle [N s]
     bad: BadParticle | None = None
-    unconverged: str = ""  # how an implicit solve ended that did not reach its tolerance
-
-
-@dataclass
-class ObstacleTable:
-    """Obstacles as the core wants them: one row each, and one more for each periodic image."""
-
-    rows: NDArray[np.float64]
-    samples: list[tuple[NDArray, NDArray, float] | None]
-    owners: list[int]  # obstacle that each row belongs to
-    count: int  # of obstacles
+    unconverged: str = ""  # how a solve ended that did not reach its tolerance
 
     @classmethod
-    def of(cls, obstacles: Sequence[Obstacle], t: float, lattice: Lattice) -> ObstacleTable:
-        """At time t [s]. On periodic axes every bounded obstacle also acts through its images one period away."""
-        rows, samples, owners = [], [], []
-        length = SIDE * lattice.dx * lattice.period
-        for number, obstacle in enumerate(obstacles):
-            row = obstacle.row(t)
-            shifts = [(0, s, -s) if s and obstacle.bounded else (0,) for s in length]
-            for shift in itertools.product(*shifts):
-                image = row.copy()
-                image[4 : 4 + len(shift)] += shift
-                rows.append(image)
-                samples.append(obstacle.samples)
-                owners.append(number)
-        table = np.array(rows) if rows else np.zeros((0, _core.collider_columns))
-        return cls(table, samples, owners, len(obstacles))
+    def of(cls, step: StepSetting) -> StepResult:
+        """Before a step."""
+        return cls(impulses=np.zeros((step.obstacles.count, 3)))
 
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def per_obstacle(self, impulses: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Sums over the rows (rows, 3) of each obstacle, (obstacles, 3)."""
-        total = np.zeros((self.count, 3))
-        np.add.at(total, self.owners, impulses)
-        return total
+    def note(self, body: Body, number: int, report: dict[str, float], index: int) -> None:
+        """Keep what grid to particles reported of a set; index: of the body in its field."""
+        self.max_strain = max(self.max_strain, report["max_strain"])
+        if report["bad"] >= 0 and self.bad is None:
+            self.bad = BadParticle(body, number, int(report["bad"]))
+        while len(self.limits) <= index:
+            self.limits.append([])
+        self.limits[index].append(
+            Limits(report["max_speed"], report["max_wave_speed"], report["max_viscosity"])
+        )
 
 
-@dataclass
+@dataclass(frozen=True)
+class StepSetting:
+    """A step from time t to t + dt [s] among obstacles, under gravity (d,) [m/s^2]."""
+
+    t: float
+    dt: float
+    gravity: Array
+    obstacles: ObstacleTable  # at the end of the step
+
+
 class Stepper(ABC):
-    """A pipeline that advances bodies by one step: sort, particles to grid, the grid's own step, grid to particles."""
-
-    lattice: Lattice
-    degree: int
-    transfer: Transfer
-    push_out: float | None = 0.5  # tolerated depth in cells, None = no particle-level pass
-    workspace: Workspace = field(default_factory=Workspace)
+    """Advances the velocity field of one continuum: to the grid with forces or a solve, then back to its bodies."""
 
     PHASES: ClassVar[tuple[str, ...]] = ()
-    staggered: ClassVar[bool] = False
 
-    def __post_init__(self) -> None:
-        self.grid = BlockGrid(self.lattice, self.degree)
-        self.plan = self.transfer.plan(self.lattice.dimension, self.degree)
+    def __init__(self, field: Field, *, push_out: float | None = 0.5) -> None:
+        self.field = field
+        self.push_out = push_out  # tolerated depth in cells, None = no particle-level pass
         self.seconds = dict.fromkeys(self.PHASES, 0.0)
         self.report: dict[str, float] = {}  # more columns of the diagnostics, of the last step
         self.last_solve: Report | None = None  # of an integrator that minimises
-        self._orders: list[BlockOrder] = []
 
     @property
-    def dimension(self) -> int:
-        """2 or 3."""
-        return self.lattice.dimension
-
-    @property
-    def sort_lattice(self) -> Lattice:
-        """The lattice whose blocks particles are sorted into."""
-        return self.lattice
+    def nbytes(self) -> int:
+        """Memory of nodes and exchanges [bytes]."""
+        return self.field.nbytes
 
     @contextmanager
     def _phase(self, name: str) -> Iterator[None]:
@@ -125,47 +85,96 @@ class Stepper(ABC):
         self.seconds[name] += time.perf_counter() - start
 
     def sort(self, bodies: Sequence[Body], *, by_cell: bool = True) -> BadParticle | None:
-        """Sort every body into blocks (and cells) and activate the grid under them."""
+        """Sort the particles of these bodies and activate the grid under them."""
         with self._phase("sort"):
-            self._orders = []
-            lattice = self.sort_lattice
-            for number, body in enumerate(bodies):
-                a = body.arrays
-                order = sort_particles(
-                    a.x, a.count, lattice, self.degree, self.workspace, str(number), by_cell=by_cell
-                )
-                if order.bad >= 0:
-                    return BadParticle(body, order.bad)
-                self._orders.append(order)
-            self.grid.cover(self._orders)
-        return None
+            return self.field.sort(bodies, by_cell=by_cell)
 
     @abstractmethod
-    def advance(
-        self,
-        bodies: Sequence[Body],
-        obstacles: Sequence[Obstacle],
-        dt: float,
-        t: float,
-        gravity: NDArray[np.float64],
-    ) -> StepResult:
-        """One step from t to t + dt, written to the bodies' other arrays."""
+    def to_grid(self, step: StepSetting, result: StepResult) -> None:
+        """Node velocities after forces, or solved for."""
 
-    def _push_out(
-        self, bodies: Sequence[Body], table: ObstacleTable, depth: float, dt: float, result: StepResult
-    ) -> None:
+    @abstractmethod
+    def meet_obstacles(self, step: StepSetting, result: StepResult) -> None:
+        """Obstacles act on the node velocities, where the solve has not done it."""
+
+    @abstractmethod
+    def to_bodies(self, step: StepSetting, result: StepResult) -> None:
+        """Everything at the end of the step, written to the next arrays of the particle sets."""
+
+    def advance(self, step: StepSetting) -> StepResult:
+        """A whole step of a continuum that meets no other."""
+        result = StepResult.of(step)
+        self.to_grid(step, result)
+        self.meet_obstacles(step, result)
+        self.to_bodies(step, result)
+        return result
+
+    def _push_out(self, step: StepSetting, depth: float, result: StepResult) -> None:
         """Particles deeper in obstacles than `depth` [m] are set back to it."""
-        for number, body in enumerate(bodies):
-            impulses = np.zeros((len(table), 3))
-            _core.push_out(
-                particles=body.next_arrays,
-                order=self._orders[number],
-                lattice=self.lattice,
-                dimension=self.dimension,
-                depth=depth,
-                travel=2 * dt * result.speeds[number][0] + self.lattice.dx,
-                table=table.rows,
-                samples=table.samples,
-                impulses=impulses,
-            )
-            result.impulses += table.per_obstacle(impulses)
+        if self.push_out is None or not len(step.obstacles) or result.bad is not None:
+            return
+        for exchanges, limits in zip(self.field.exchanges, result.limits, strict=True):
+            for exchange, limit in zip(exchanges, limits, strict=True):
+                self._push_set_out(exchange, step, depth, 2 * step.dt * limit.speed, result)
+
+    def _push_set_out(
+        self, exchange: Exchange, step: StepSetting, depth: float, travel: float, result: StepResult
+    ) -> None:
+        table = step.obstacles
+        impulses = np.zeros((len(table), 3))
+        _core.push_out(
+            particles=exchange.particles.next_arrays,
+            order=exchange.order,
+            lattice=exchange.lattice,
+            dimension=exchange.dimension,
+            depth=depth,
+            travel=travel + exchange.lattice.dx,
+            table=table.rows,
+            samples=table.samples,
+            impulses=impulses,
+        )
+        result.impulses += table.per_obstacle(impulses)
+
+
+class NodeStepper(Stepper):
+    """A stepper with velocities at the nodes of a collocated grid, after `to_grid`."""
+
+    def __init__(self, field: Field, *, push_out: float | None = 0.5) -> None:
+        super().__init__(field, push_out=push_out)
+        self.nodes: NDArray = np.zeros((0, 0, 4))  # velocity after forces, and mass
+        self.old: NDArray | None = None  # before forces; where the transfer or a solve needs it
+        self.met = False  # whether contact with another continuum has changed the nodes in this step
+        self._nodes, self._old, self._change = Buffer(), Buffer(), Buffer()
+
+    @property
+    def nbytes(self) -> int:
+        return super().nbytes + sum(buffer.nbytes for buffer in (self._nodes, self._old, self._change))
+
+    def _node_array(self, buffer: Buffer) -> NDArray:
+        return buffer.get(self.field.grid.node_shape(), self.field.dtype)
+
+    def _resolve_obstacles(self, step: StepSetting, result: StepResult) -> None:
+        """Obstacles act on the nodes as they are."""
+        table, field = step.obstacles, self.field
+        if not len(table):
+            return
+        impulses = np.zeros((len(table), 3))
+        _core.resolve_nodes(
+            self.nodes, field.grid.keys, field.lattice, field.dimension, table.rows, table.samples, impulses
+        )
+        result.impulses += table.per_obstacle(impulses)
+
+    def to_bodies(self, step: StepSetting, result: StepResult) -> None:
+        with self._phase("g2p"):
+            change = None
+            if self.field.transfer.flip and self.old is not None:
+                change = np.subtract(self.nodes, self.old, out=self._node_array(self._change))
+            for index, (body, exchanges) in enumerate(zip(self.field.bodies, self.field.exchanges, strict=True)):
+                for number, exchange in enumerate(exchanges):
+                    result.note(body, number, exchange.advance(self.nodes, change, step.dt), index)
+        self._settle(step, result)
+        with self._phase("push_out"):
+            self._push_out(step, (self.push_out or 0.0) * self.field.lattice.dx, result)
+
+    def _settle(self, step: StepSetting, result: StepResult) -> None:
+        """What else happens to the new positions."""

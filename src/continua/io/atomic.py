@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -101,12 +101,6 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a whole file at once, atomically."""
     with atomic_file(path) as file:
         file.write(data)
-
-
-def write_with(path: str | os.PathLike[str], writer: Callable[[BinaryIO], None]) -> None:
-    """Write a whole file by a function of an open binary file, atomically."""
-    with atomic_file(path) as file:
-        writer(file)
 
 
 def _sync(path: Path) -> None:

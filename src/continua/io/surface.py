@@ -23,7 +23,7 @@ FORMATS = ("ply", "obj", "vtk")
 
 
 @dataclass
-class Surface:
+class SurfaceMesh:
     """Triangles (M, 3) over vertices (N, 3) [m] with unit normals (N, 3) and velocities (N, 3) [m/s]."""
 
     vertices: np.ndarray
@@ -80,7 +80,7 @@ def mesh(
     return paths
 
 
-def reconstruct(body: BodyFrame, radius: float, *, detail: float = 0.5, smoothing: int = 15) -> Surface:
+def reconstruct(body: BodyFrame, radius: float, *, detail: float = 0.5, smoothing: int = 15) -> SurfaceMesh:
     """Surface around the particles of a 3D body, `radius` is half their spacing [m]; of a mesh its own."""
     x = np.ascontiguousarray(body.x, np.float64)
     if not np.isfinite(x).all():
@@ -88,10 +88,10 @@ def reconstruct(body: BodyFrame, radius: float, *, detail: float = 0.5, smoothin
     if (skin := body.skin()) is not None:
         seen, triangles = skin
         normals = vertex_normals(x[seen], triangles)
-        return Surface(x[seen], triangles, normals, np.asarray(body.v[seen], np.float64))
+        return SurfaceMesh(x[seen], triangles, normals, np.asarray(body.v[seen], np.float64))
     if not len(x):
         empty = np.zeros((0, 3))
-        return Surface(empty, np.zeros((0, 3), np.int64), empty, empty)
+        return SurfaceMesh(empty, np.zeros((0, 3), np.int64), empty, empty)
     velocity = np.ascontiguousarray(body.v, np.float64)
     result, _ = _library().reconstruction_pipeline(
         x,
@@ -107,7 +107,7 @@ def reconstruct(body: BodyFrame, radius: float, *, detail: float = 0.5, smoothin
         mesh_smoothing_weights=True,
     )
     attributes = result.point_attributes
-    return Surface(
+    return SurfaceMesh(
         np.asarray(result.mesh.vertices),
         np.asarray(result.mesh.triangles).astype(np.int64),
         np.asarray(attributes["normals"]),
@@ -115,7 +115,7 @@ def reconstruct(body: BodyFrame, radius: float, *, detail: float = 0.5, smoothin
     )
 
 
-def write_surface(path: Path, surface: Surface) -> None:
+def write_surface(path: Path, surface: SurfaceMesh) -> None:
     """Write a surface; the suffix .ply, .obj or .vtp chooses the format."""
     vertices = surface.vertices.astype(np.float32)
     fields = {"v": surface.velocities.astype(np.float32), "normal": surface.normals.astype(np.float32)}

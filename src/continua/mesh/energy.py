@@ -38,14 +38,6 @@ class BlockHessian:
         self._kernel.diagonal(self.values, out)
         return out
 
-    def add(self, other: BlockHessian, factor: float = 1.0) -> None:
-        """Add a multiple of another Hessian of the same energy, such as a lagged one for damping."""
-        self.values += factor * other.values
-
-    def shift(self, amount: ArrayLike) -> None:
-        """Add amount (N,) [N/m] to the diagonal, such as mass / dt^2."""
-        self._kernel.shift(self.values, node_array(amount))
-
     def matrix(self) -> sparse.bsr_matrix:
         """The same as a SciPy matrix (N d, N d), for direct solvers."""
         rows, columns = self._kernel.pattern()

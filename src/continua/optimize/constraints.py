@@ -1,11 +1,8 @@
-"""What the minimiser needs to know about constraints on its unknowns, and the simplest ones."""
+"""What the minimiser needs to know about constraints on its unknowns, and the absence of them."""
 
 from __future__ import annotations
 
 from typing import Protocol
-
-import numpy as np
-from numpy.typing import NDArray
 
 from continua.optimize.krylov import Array
 
@@ -50,24 +47,3 @@ class Unconstrained:
 
     def path(self, x: Array, dx: Array, alpha: float) -> tuple[Array, Array]:
         return x + alpha * dx, dx
-
-
-class FixedUnknowns(Unconstrained):
-    """Scripted unknowns that keep given values: the end positions of nodes, the velocities of sticky grid nodes.
-
-    fixed: bool, true where an unknown is not free; of the shape of x, or one that broadcasts to it, such as (N, 1) for
-    whole nodes of (N, d). values: as x; only those of the fixed unknowns are used.
-    """
-
-    def __init__(self, fixed: NDArray[np.bool_], values: Array) -> None:
-        self._fixed = fixed
-        self._values = values
-
-    def project(self, x: Array) -> Array:
-        return np.where(self._fixed, self._values, x)
-
-    def reduce_gradient(self, gradient: Array) -> Array:
-        return np.where(self._fixed, 0.0, gradient)
-
-    def reduce_product(self, product: Array, dx: Array) -> Array:
-        return np.where(self._fixed, 0.0, product)

@@ -22,7 +22,7 @@ from continua.optimize.krylov import Array
 Scheme = Literal["backward-euler", "trapezoid", "bdf2"]
 
 
-class Motion(NamedTuple):
+class PointState(NamedTuple):
     """Positions [m] and velocities [m/s], (N, d), at one time."""
 
     x: Array
@@ -44,10 +44,10 @@ class ImplicitStep:
         cls,
         scheme: Scheme,
         dt: float,
-        now: Motion,
+        now: PointState,
         acceleration: Array,
         *,
-        before: Motion | None = None,
+        before: PointState | None = None,
         drag: float | Array = 0.0,
     ) -> ImplicitStep:
         """The step of length dt [s] from `now`.

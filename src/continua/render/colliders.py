@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import TypeAdapter, ValidationError
+
+from continua.errors import ContinuaError
+from continua.geometry.contour import Contour, gradient, loops
+from continua.geometry.sampled_shape import outline
+from continua.geometry.shapes import AnyShape, Shape
 
 Pose = tuple[np.ndarray, np.ndarray]
+RESOLUTION = 72  # lattice cells along the longest side of a shape that is drawn
+WIRES = 16  # and of one that is drawn as lines
 
 
 @dataclass
@@ -69,14 +79,16 @@ def drawables(collider: Mapping[str, Any], pose: Pose | None = None) -> list[Dra
     """
     kind = collider.get("type")
     inverted = bool(collider.get("inverted", False))
+    if kind == "shape" and collider["shape"].get("type") in ("box", "sphere", "capsule", "mesh"):
+        return drawables({**collider["shape"], "inverted": inverted}, pose)
     shapes: list[Drawable] = []
     if kind == "plane":
         shapes = [_plane(collider)]
     elif kind == "box":
         solid = _box(_vector(collider["center"]), _vector(collider["size"]))
         shapes = [_box_edges(solid), _floor(solid)] if inverted else [solid]
-    elif kind in ("sphere", "capsule", "mesh"):
-        curved = _mesh(collider) if kind == "mesh" else _capsule(collider)
+    elif kind in ("sphere", "capsule", "mesh", "shape"):
+        curved = {"mesh": _mesh, "shape": _shape}.get(kind, _capsule)(collider)
         if curved is not None:
             shapes = [_wires(curved)] if inverted else [curved]
     return [_moved(shape, pose) for shape in shapes]
@@ -160,6 +172,43 @@ def _mesh(collider: Mapping[str, Any]) -> Solid | None:
     return Solid(
         corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3), np.repeat(normals, 3, axis=0)
     )
+
+
+def _shape(collider: Mapping[str, Any]) -> Solid | None:
+    text = json.dumps(collider["shape"], sort_keys=True, default=str)
+    return _contour_solid(text, WIRES if collider.get("inverted") else RESOLUTION)
+
+
+@lru_cache(maxsize=16)  # colliders that move are drawn anew in every frame
+def _contour_solid(text: str, resolution: int) -> Solid | None:
+    """Triangles of a shape given as JSON; every one has its own vertices, whose normals are those of the shape nearby,
+    so that round parts look round and edges sharp."""
+    found = _drawn(text, 3, resolution)
+    if found is None:
+        return None
+    shape, surface = found
+    corners = surface.vertices[surface.faces]
+    inward = 0.95 * corners + 0.05 * corners.mean(axis=1, keepdims=True)
+    size = float(np.ptp(surface.vertices, axis=0).max())
+    normals = gradient(shape, inward.reshape(-1, 3), 1e-6 * size)
+    return Solid(corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3), normals)
+
+
+@lru_cache(maxsize=16)
+def contour_lines(text: str) -> list[np.ndarray]:
+    """Closed lines (N, 2) round a 2D shape given as JSON and round its holes."""
+    found = _drawn(text, 2, RESOLUTION)
+    return [] if found is None else loops(found[1])
+
+
+def _drawn(text: str, dimension: int, resolution: int) -> tuple[Shape, Contour] | None:
+    """A shape and its surface, or None if it cannot be made here: a picture should not fail for it."""
+    try:
+        adapter: TypeAdapter[Shape] = TypeAdapter(AnyShape)
+        shape = adapter.validate_json(text)
+        return (shape, outline(shape, resolution)) if shape.dimension == dimension else None
+    except (ContinuaError, ValidationError):
+        return None
 
 
 def _load(path: Any) -> tuple[np.ndarray, np.ndarray] | None:

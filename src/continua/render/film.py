@@ -40,7 +40,6 @@ def film(
     *,
     frames: Iterable[int] | None = None,
     size: tuple[int, int] = (1280, 720),
-    renderer: str = "auto",
     legend: bool = True,
     progress: Callable[[int, int], None] | None = None,
     **options: Any,
@@ -63,7 +62,7 @@ def film(
     view = view_of_run(run, size=size, **options)
     view.show_legend = view.show_time = legend
     started = time.perf_counter()
-    artist = make_renderer(view, renderer)
+    artist = make_renderer(view)
     try:
         with atomic_path(path) as temporary:
             images = _images(run, indices, view, artist)

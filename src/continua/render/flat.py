@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Mapping
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from continua.io.frames import Frame
 from continua.io.optional import require
+from continua.render.colliders import contour_lines
 from continua.render.colors import ramp
 from continua.render.view import View
 
@@ -27,6 +29,7 @@ class FlatRenderer:
         agg = require("matplotlib.backends.backend_agg", "matplotlib", "render")
         self.patches = require("matplotlib.patches", "matplotlib", "render")
         self.collections = require("matplotlib.collections", "matplotlib", "render")
+        self.paths = require("matplotlib.path", "matplotlib", "render").Path
         self.view = view
         dpi = 100 * view.size[1] / 720
         inches = view.size[0] / dpi, view.size[1] / dpi
@@ -116,8 +119,8 @@ class FlatRenderer:
             position, rotation = np.zeros(2), np.eye(2)
             if frame.poses is not None and number < len(frame.poses[0]):
                 position, rotation = frame.poses[0][number], frame.poses[1][number]
-            outline = _outline(collider, self.limits)
-            if outline is not None:
+            lines = _outlines(collider, self.limits)
+            if lines:
                 style: dict[str, Any] = {
                     "facecolor": _FACE,
                     "edgecolor": _EDGE,
@@ -126,8 +129,9 @@ class FlatRenderer:
                 }
                 if collider.get("inverted"):
                     style |= {"facecolor": "none", "linewidth": 1.6}
-                patch = self.patches.Polygon(outline @ rotation.T + position, closed=True, **style)
-                self.moving.append(self.axes.add_patch(patch))
+                rounds = [np.concatenate([line, line[:1]]) @ rotation.T + position for line in lines]
+                path = self.paths.make_compound_path(*(self.paths(line, closed=True) for line in rounds))
+                self.moving.append(self.axes.add_patch(self.patches.PathPatch(path, **style)))
 
     def _draw_meshes(self, frame: Frame) -> None:
         """Triangles in the mean colour of their corners, with a line round the body; springs as lines."""
@@ -149,9 +153,14 @@ class FlatRenderer:
         self.moving.append(self.axes.add_collection(lines, autolim=False))
 
 
-def _outline(collider: Mapping[str, Any], limits: tuple[float, ...]) -> np.ndarray | None:
-    """Corners (N, 2) of a collider's outline; None for kinds that have none in 2D."""
+def _outlines(collider: Mapping[str, Any], limits: tuple[float, ...]) -> list[np.ndarray]:
+    """Corners (N, 2) of each closed line round a collider or a hole in it; none for kinds that have none in 2D."""
     kind = collider.get("type")
+    if kind == "shape":
+        shape = dict(collider["shape"])
+        if shape.get("type") not in ("box", "sphere", "capsule"):
+            return contour_lines(json.dumps(shape, sort_keys=True, default=str))
+        collider, kind = shape, shape["type"]
     if kind == "plane":
         normal = np.asarray(collider["normal"][:2], float)
         normal = normal / max(np.linalg.norm(normal), 1e-12)
@@ -161,16 +170,16 @@ def _outline(collider: Mapping[str, Any], limits: tuple[float, ...]) -> np.ndarr
         point = point + along * (along @ (middle - point))
         reach = 4 * (limits[1] - limits[0] + limits[3] - limits[2])
         edge = [point - reach * along, point + reach * along]
-        return np.array([*edge, edge[1] - reach * normal, edge[0] - reach * normal])
+        return [np.array([*edge, edge[1] - reach * normal, edge[0] - reach * normal])]
     if kind == "box":
         half = np.asarray(collider["size"][:2], float) / 2
         corners = half * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
-        return np.asarray(corners + np.asarray(collider["center"][:2]))
+        return [corners + np.asarray(collider["center"][:2])]
     if kind in ("sphere", "capsule"):
         start = np.asarray(collider["center" if kind == "sphere" else "start"][:2], float)
         end = np.asarray(collider["center" if kind == "sphere" else "end"][:2], float)
         turn = np.arctan2(*(end - start)[::-1]) - np.pi / 2
         angle = np.linspace(0, np.pi, 49) + turn
         arc = float(collider["radius"]) * np.stack([np.cos(angle), np.sin(angle)], axis=1)
-        return np.concatenate([end + arc, start - arc])
-    return None
+        return [np.concatenate([end + arc, start - arc])]
+    return []

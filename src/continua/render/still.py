@@ -12,16 +12,12 @@ import numpy as np
 from continua.errors import OutputError
 from continua.io.folder import RunFolder
 from continua.io.frames import Frame
-from continua.io.optional import require
 from continua.render.camera import Camera
 from continua.render.flat import FlatRenderer
 from continua.render.overlay import annotate
 from continua.render.png import write_png
-from continua.render.pyvista_renderer import PyvistaRenderer, works_here
 from continua.render.splat import SplatRenderer
 from continua.render.view import View, view_of_frames, view_of_run
-
-RENDERERS = ("auto", "numpy", "pyvista")
 
 
 class Renderer(Protocol):
@@ -42,7 +38,7 @@ class Renderer(Protocol):
 
 @dataclass
 class Picture:
-    """A picture that was written, and what drew it: "numpy", "pyvista" or "matplotlib"."""
+    """A picture that was written, and what drew it: "numpy" in 3D, "matplotlib" in 2D."""
 
     path: Path
     renderer: str
@@ -59,16 +55,14 @@ def still(
     dx: float | None = None,
     camera: Camera | None = None,
     hide: Sequence[str] = (),
-    renderer: str = "auto",
     legend: bool = True,
 ) -> Picture:
     """Draw one frame to a PNG file.
 
     `color_by` is "speed", "J", "material", "body" or any field of the frame, `limits` the (low, high) of its
     colour range, `colliders` dicts as in scene files, `size` (width, height) in pixels, `dx` the grid spacing
-    [m], from which the size of the particles follows, `hide` the names of bodies that are not drawn. `renderer`
-    is "auto" or "numpy" (software, works everywhere) or "pyvista" (for a graphics card; "numpy" steps in where
-    OpenGL is missing). 2D frames are always drawn by matplotlib.
+    [m], from which the size of the particles follows, `hide` the names of bodies that are not drawn. 3D
+    frames are drawn in software by NumPy alone, which works everywhere; 2D frames by matplotlib.
     """
     view = view_of_frames(
         [frame],
@@ -81,7 +75,7 @@ def still(
         hide=hide,
     )
     view.show_legend = view.show_time = legend
-    return draw(frame, view, path, renderer)
+    return draw(frame, view, path)
 
 
 def still_of_run(
@@ -89,7 +83,6 @@ def still_of_run(
     path: str | Path,
     *,
     frame: int | None = None,
-    renderer: str = "auto",
     legend: bool = True,
     **options: Any,
 ) -> Picture:
@@ -100,15 +93,15 @@ def still_of_run(
     run = RunFolder(folder)
     view = view_of_run(run, **options)
     view.show_legend = view.show_time = legend
-    return draw(run.read_frame(run.frame_indices()[-1] if frame is None else frame), view, path, renderer)
+    return draw(run.read_frame(run.frame_indices()[-1] if frame is None else frame), view, path)
 
 
-def draw(frame: Frame, view: View, path: str | Path, renderer: str = "auto") -> Picture:
+def draw(frame: Frame, view: View, path: str | Path) -> Picture:
     """Draw a frame as a view shows it."""
     path = Path(path)
     if path.suffix.lower() != ".png":
         raise OutputError(f"cannot write the picture {path}; give a file name that ends in .png")
-    artist = make_renderer(view, renderer)
+    artist = make_renderer(view)
     try:
         write_png(path, paint(artist, view, frame))
     finally:
@@ -122,14 +115,6 @@ def paint(artist: Renderer, view: View, frame: Frame) -> np.ndarray:
     return annotate(image, frame, view) if view.dimension == 3 else image
 
 
-def make_renderer(view: View, renderer: str = "auto") -> Renderer:
-    """The renderer that was asked for, or the one that works instead."""
-    if renderer not in RENDERERS:
-        raise OutputError(f"there is no renderer {renderer!r}; choose one of {', '.join(RENDERERS)}")
-    if view.dimension == 2:
-        return FlatRenderer(view)
-    if renderer == "pyvista":
-        require("pyvista", "pyvista", "render")
-        if works_here():
-            return PyvistaRenderer(view)
-    return SplatRenderer(view)
+def make_renderer(view: View) -> Renderer:
+    """What draws a view of this dimension."""
+    return FlatRenderer(view) if view.dimension == 2 else SplatRenderer(view)

@@ -12,7 +12,8 @@ from continua.errors import ContinuaError, OutputError, SceneError
 from continua.scene.load import LoadedScene, from_source, validate
 
 if TYPE_CHECKING:
-    from continua.bodies.mesh_body import SolidBody, SpringBody
+    from continua.bodies.solid_body import SolidBody
+    from continua.bodies.spring_body import SpringBody
     from continua.scene.models import Scene, SolidSettings, SpringSettings
     from continua.simulation import Simulation
 
@@ -50,7 +51,8 @@ def build(scene: Scene) -> Simulation:
 
 def mesh_body(settings: SolidSettings | SpringSettings) -> SolidBody | SpringBody:
     """The body that a table [[solid]] or [[springs]] describes."""
-    from continua.bodies.mesh_body import SolidBody, SpringBody
+    from continua.bodies.solid_body import SolidBody
+    from continua.bodies.spring_body import SpringBody
     from continua.scene.models import SolidSettings
 
     options: dict[str, Any] = {name: getattr(settings, name) for name in type(settings).model_fields}

@@ -88,16 +88,17 @@ def file_path(location: Iterable[Key], data: Any, kind: str) -> Path:
     """Drop the names of union branches from a pydantic location, so that only keys of the file remain."""
     path: list[Key] = []
     keys = list(location)
+    tagged = False  # the branch of this table has been named; the same word once more is a key, as in a shape's shape
     for position, key in enumerate(keys):
         last = position == len(keys) - 1
+        branch = isinstance(data, dict) and key == data.get("type") and not last and not tagged
         if isinstance(key, int):
             known = isinstance(data, (list, tuple))
         elif isinstance(data, dict):
-            known = (key in data and (last or key != data.get("type"))) or (
-                last and kind.startswith("missing")
-            )
+            known = (key in data and not branch) or (last and kind.startswith("missing"))
         else:
             known = False
+        tagged = branch
         if known:
             path.append(key)
             data = lookup.child(data, key)

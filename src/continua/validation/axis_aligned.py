@@ -13,14 +13,14 @@ import numpy as np
 from continua.materials import NeoHookean
 from continua.materials.base import lame
 from continua.validation.case import Case, Measurement
-from continua.validation.manufactured import Array, Motion, convergence
+from continua.validation.manufactured import Array, ManufacturedMotion, convergence
 
 AMPLITUDE = 0.05  # [m]
 PHASES = np.array([0.0, 2 * np.pi / 3])
 
 
 @dataclass
-class AxisAligned(Motion):
+class AxisAligned(ManufacturedMotion):
     """The motion; `coupling` scales the pressure's part of the force."""
 
     coupling: float = 1.0

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from continua.bodies.force import BodyForce
-from continua.bodies.points import Body
+from continua.bodies.points import ParticleBody
 from continua.contact.boundaries import FixedVelocity
 from continua.geometry.shapes import Box
 from continua.materials import NeoHookean
@@ -39,7 +39,7 @@ class Beam:
         self.bending = E * self.height**3 / 12  # EI per depth [N m]
         self.frequency = 0.559591 * np.sqrt(self.bending / (DENSITY * self.height * LENGTH**4))  # [Hz]
 
-    def build(self, velocity: Callable[[Array], Array] | None = None) -> tuple[Simulation, Body]:
+    def build(self, velocity: Callable[[Array], Array] | None = None) -> tuple[Simulation, ParticleBody]:
         """The beam along x, its left end held."""
         dx = self.height / self.cells
         sim = Simulation(dx, (0, 0))
@@ -79,7 +79,7 @@ def bend(beam: Beam, alpha: float) -> tuple[float, float]:
     load[loaded, 1] = -alpha * beam.bending / arm**2 / body.mass[loaded].sum()
     drag, end = 4 * np.pi * beam.frequency, 1.7 / beam.frequency
 
-    def force(body: Body, t: float) -> Array:
+    def force(body: ParticleBody, t: float) -> Array:
         return load[body.ids] * min(1.0, 3 * t / end) - drag * body.v
 
     sim.add(BodyForce(force))

@@ -6,8 +6,6 @@ Stopping them after it as well is no published scheme that we know of.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,11 +18,10 @@ from continua.simulation import Simulation
 Array = NDArray[np.float64]
 
 
-@dataclass
 class ContactOutside(ImplicitGrid):
     """J15 section 2.2 steps 6 and 7, without a collision of particles."""
 
-    after: bool = False  # whether nodes are stopped after the solve, too
+    after = False  # whether nodes are stopped after the solve, too
 
     def _one_newton_step(
         self, energy: GridEnergy, contact: NodeContact, target: Array
@@ -51,16 +48,12 @@ class OutsideSimulation(Simulation):
 
     stops_after = False
 
-    def _make_integrator(self) -> ContactOutside:
-        assert isinstance(self.scheme, SemiImplicit)
-        return ContactOutside(
-            self.lattice(),
-            self.degree,
-            self.transfer,
-            push_out=self.push_out,
-            settings=self.scheme,
-            after=self.stops_after,
-        )
+    def _make_stepper(self, continuum: str) -> ContactOutside:
+        made = super()._make_stepper(continuum)
+        assert isinstance(made, ImplicitGrid)
+        stepper = ContactOutside(made.field, made.settings, push_out=made.push_out)
+        stepper.after = self.stops_after
+        return stepper
 
 
 class AroundSimulation(OutsideSimulation):

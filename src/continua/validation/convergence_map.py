@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from continua.bodies.mesh_body import SolidBody
+from continua.bodies.solid_body import SolidBody
 from continua.geometry.meshes import box_mesh
 from continua.materials import FixedCorotated
 from continua.validation.case import Case, Measurement, at_least, near

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from continua.bodies.points import Body
+from continua.bodies.points import ParticleBody
 from continua.contact.colliders import Mode, Plane
 from continua.geometry.shapes import Box, Rotated
 from continua.materials import FixedCorotated
@@ -16,7 +16,7 @@ G = 9.8  # [m/s^2]
 JELLY = FixedCorotated(1e6, 0.3, 1000.0)
 
 
-def slope_of(sim: Simulation, body: Body, along: NDArray[np.float64], duration: float) -> float:
+def slope_of(sim: Simulation, body: ParticleBody, along: NDArray[np.float64], duration: float) -> float:
     """Acceleration of the centre of mass along a direction [m/s^2], fitted after the first 0.1 s."""
     times, speeds = [], []
     while sim.time < duration - 1e-12:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from continua.bodies.force import BodyForce
-from continua.bodies.points import Body
+from continua.bodies.points import ParticleBody
 from continua.contact.boundaries import Periodic
 from continua.geometry.shapes import Points
 from continua.materials import NeoHookean
@@ -22,7 +22,7 @@ from continua.validation.case import Measurement, at_least, at_most, reported
 Array = NDArray[np.float64]
 
 
-class Motion(ABC):
+class ManufacturedMotion(ABC):
     """A prescribed motion of a neo-Hookean body; X (N, d) are the places of its points without deformation [m]."""
 
     material: NeoHookean
@@ -55,7 +55,7 @@ class Motion(ABC):
         """Force per mass (N, d) [m/s^2]."""
 
 
-def displacement_error(motion: Motion, dx: float, transfer: str, *, courant: float) -> float:
+def displacement_error(motion: ManufacturedMotion, dx: float, transfer: str, *, courant: float) -> float:
     """Largest error of the displacement in time, root mean square over the body, relative to `motion.size`.
 
     A wave of the undeformed material crosses `courant` cells per step.
@@ -72,7 +72,7 @@ def displacement_error(motion: Motion, dx: float, transfer: str, *, courant: flo
     return worst / motion.size
 
 
-def _place(sim: Simulation, motion: Motion, dt: float) -> tuple[Array, Body]:
+def _place(sim: Simulation, motion: ManufacturedMotion, dt: float) -> tuple[Array, ParticleBody]:
     if motion.period is not None:
         for axis in (0, 1):
             sim.add(Periodic(axis, 0.0, motion.period))
@@ -80,14 +80,14 @@ def _place(sim: Simulation, motion: Motion, dt: float) -> tuple[Array, Body]:
     start = motion.velocity(X, -dt / 2)
     body = sim.add(Points(motion.position(X, 0.0), volumes), motion.material, velocity=lambda x: start)
     body.F = motion.deformation(X, 0.0)
-    if sim.transfer.affine:
+    if sim.world.transfer.affine:
         body.C = motion.rate(X, -dt / 2)
     body.refresh()
     sim.add(BodyForce(lambda body, t: motion.force(X[body.ids], t)))
     return X, body
 
 
-def _error(motion: Motion, body: Body, X: Array, t: float) -> float:
+def _error(motion: ManufacturedMotion, body: ParticleBody, X: Array, t: float) -> float:
     away = body.x - motion.position(X[body.ids], t)
     if motion.period is not None:
         away -= motion.period * np.round(away / motion.period)
@@ -95,7 +95,7 @@ def _error(motion: Motion, body: Body, X: Array, t: float) -> float:
 
 
 def convergence(
-    motion: Motion,
+    motion: ManufacturedMotion,
     transfer: str,
     spacings: NDArray[np.float64],
     *,

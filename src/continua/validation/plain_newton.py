@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from continua.bodies.mesh_body import MeshBody, SolidBody
+from continua.bodies.mesh_body import MeshBody
+from continua.bodies.solid_body import SolidBody
 from continua.bodies.scripted import Scripted
 from continua.contact.motions import Keyframes
 from continua.errors import InstabilityError
@@ -20,7 +21,7 @@ from continua.geometry.shapes import Box
 from continua.integrators import Optimization
 from continua.integrators.mesh_step import EARTH
 from continua.materials import FixedCorotated
-from continua.optimize import ImplicitStep, Motion, StepEnergy
+from continua.optimize import ImplicitStep, PointState, StepEnergy
 from continua.simulation import Simulation
 from continua.validation.case import Case, Measurement, at_most, near
 
@@ -42,7 +43,7 @@ def plain_step(body: MeshBody, dt: float, t: float = 0.0, *, tolerance: float, m
     It has converged when the norm of all forces is below tolerance [N] after at most that many iterations. If not, the
     body goes to the last iterate, as in codes that do not check.
     """
-    step = ImplicitStep.of("backward-euler", dt, Motion(body.x, body.v), np.zeros_like(body.x))
+    step = ImplicitStep.of("backward-euler", dt, PointState(body.x, body.v), np.zeros_like(body.x))
     energy = StepEnergy(step, body.mass, [body.energy])
     inertia = np.diag(np.repeat(body.mass, body.dimension) * step.factor)
     held, places = body.scripted_at(t + dt)

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from continua.bodies.mesh_body import SolidBody
+from continua.bodies.solid_body import SolidBody
 from continua.bodies.shape_error import shape_error
 from continua.bodies.start import Placed, Scattered
 from continua.geometry.meshes import box_mesh
 from continua.materials import FixedCorotated
-from continua.optimize import ImplicitStep, Motion, Options, StepEnergy, minimise
+from continua.optimize import ImplicitStep, Options, PointState, StepEnergy, minimise
 from continua.validation.case import Case, Measurement, at_most
 from continua.validation.plain_newton import FRAME, minimised_step, minimising, plain_step
 
@@ -122,7 +122,7 @@ def follow_valley(iterations: int, plain: bool = False) -> tuple[float, float]:
     With nu > 0 the energy of a very long cube is a narrow curved valley, J = const, and Newton follows it slowly.
     """
     cube = VALLEY.cube()
-    step = ImplicitStep.of("backward-euler", FRAME, Motion(cube.x, cube.v), cube.v)
+    step = ImplicitStep.of("backward-euler", FRAME, PointState(cube.x, cube.v), cube.v)
     energy = StepEnergy(step, cube.mass, [cube.energy])
     options = Options.scaled(VALLEY.E, max_iterations=iterations, plain_newton=plain)
     x, report = minimise(energy, [cube.x], options)

@@ -135,7 +135,7 @@ def throw(
                 return run
     run.height = height(sim)
     run.newton, run.krylov = (
-        sim.integrator.report.get(f"total_{name}_iterations", 0.0) for name in ("newton", "krylov")
+        sim.steppers["main"].report.get(f"total_{name}_iterations", 0.0) for name in ("newton", "krylov")
     )
     return run
 

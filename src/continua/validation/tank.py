@@ -56,7 +56,7 @@ def record(sim: Simulation, time: float) -> NDArray[np.float64]:
         sim.step(time - sim.time)
         x, v = (np.concatenate([getattr(b, name) for b in sim.bodies]) for name in ("x", "v"))
         speed2 = (v**2).sum(axis=1).mean()
-        cells = sim.integrator.report["volume"]
+        cells = sim.steppers["main"].report["volume"]
         rows.append((sim.time, 2 * x[:, 1].mean(), speed2, bulk_volume(x, sim.dx), cells))
     return np.array(rows)
 

@@ -14,7 +14,7 @@ import numpy as np
 from continua.materials import NeoHookean
 from continua.materials.base import lame
 from continua.validation.case import Case, Measurement
-from continua.validation.manufactured import Array, Motion, convergence
+from continua.validation.manufactured import Array, ManufacturedMotion, convergence
 
 INNER, OUTER = 0.75, 1.25  # [m]
 WIDTH = OUTER - INNER
@@ -22,7 +22,7 @@ QUARTER_TURN = np.array([[0.0, -1.0], [1.0, 0.0]])
 
 
 @dataclass
-class Vortex(Motion):
+class Vortex(ManufacturedMotion):
     """The motion. `misprint` turns the sign of the last term of the force in the direction of theta (not turned by
     alpha), as two public codes do."""
 

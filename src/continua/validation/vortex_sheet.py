@@ -45,8 +45,8 @@ def disc(x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def face_velocities(sim: Simulation) -> NDArray[np.float64]:
     """Normal velocities after the last projection (blocks, cells, 2) [m/s], each on the lower face of its cell."""
-    flow = sim.integrator
-    return flow.workspace.get("nodes", flow.grid.node_shape(), sim.dtype)[..., :2]
+    flow = sim.steppers["main"]
+    return flow.workspace.get("nodes", flow.grid.node_shape(), sim.world.dtype)[..., :2]
 
 
 def kinetic_energies(

@@ -1,37 +1,12 @@
 // The part of a facet (edge in 2D, triangle in 3D) that is closest to a point: the facet itself, a side or a corner.
 #pragma once
 
-#include <cstdint>
 #include <initializer_list>
 #include <limits>
 
-#include "../math/mat.hpp"
+#include "../math/vector.hpp"
 
 namespace continua {
-
-template <int d>
-using Vector = Vec<double, d>;
-
-template <int d>
-inline Vector<d> vector_at(const double* x, int64_t i) {
-    Vector<d> v;
-    for (int a = 0; a < d; ++a) v[a] = x[i * d + a];
-    return v;
-}
-template <int d>
-inline Vector<d> add_scaled(Vector<d> v, double factor, const Vector<d>& u) {
-    for (int a = 0; a < d; ++a) v[a] += factor * u[a];
-    return v;
-}
-template <int d>
-inline double inner(const Vector<d>& u, const Vector<d>& v) {
-    double sum = 0;
-    for (int a = 0; a < d; ++a) sum += u[a] * v[a];
-    return sum;
-}
-inline Vector<3> cross_product(const Vector<3>& u, const Vector<3>& v) {
-    return {{u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]}};
-}
 
 // The primitive with the corners corner[0] .. corner[edges], and the vector r from the point to the closest point.
 template <int d>
@@ -51,12 +26,12 @@ struct Closest {
         for (const double value : t) other.weight[other.corner[++k]] = value, rest -= value;
         other.weight[other.corner[0]] = rest;
         for (const int c : corners) other.r = add_scaled<d>(other.r, other.weight[c], p[c]);
-        other.squared = inner<d>(other.r, other.r);
+        other.squared = dot(other.r, other.r);
         if (other.squared < squared) *this = other;
     }
     void offer_edge(const Vector<d> (&p)[d], int i, int j) {
         const Vector<d> edge = add_scaled<d>(p[j], -1, p[i]);
-        const double along = -inner<d>(p[i], edge), length2 = inner<d>(edge, edge);
+        const double along = -dot(p[i], edge), length2 = dot(edge, edge);
         if (!(along > 0))
             offer(p, {i}, {});
         else if (along >= length2)
@@ -74,10 +49,10 @@ inline Closest<2> closest_primitive(const Vector<2> (&p)[2]) {
 // Triangles without area count as their sides.
 inline Closest<3> closest_primitive(const Vector<3> (&p)[3]) {
     Closest<3> found;
-    const Vector<3> u = add_scaled<3>(p[1], -1, p[0]), v = add_scaled<3>(p[2], -1, p[0]), n = cross_product(u, v);
-    const double area2 = inner<3>(n, n);
-    if (area2 > 1e-20 * inner<3>(u, u) * inner<3>(v, v)) {
-        const double s = inner<3>(cross_product(v, p[0]), n) / area2, t = inner<3>(cross_product(p[0], u), n) / area2;
+    const Vector<3> u = add_scaled<3>(p[1], -1, p[0]), v = add_scaled<3>(p[2], -1, p[0]), n = cross(u, v);
+    const double area2 = dot(n, n);
+    if (area2 > 1e-20 * dot(u, u) * dot(v, v)) {
+        const double s = dot(cross(v, p[0]), n) / area2, t = dot(cross(p[0], u), n) / area2;
         if (s > 0 && t > 0 && s + t < 1) {
             found.offer(p, {0, 1, 2}, {s, t});
             return found;

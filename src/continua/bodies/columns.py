@@ -1,4 +1,4 @@
-"""Particle data as the core wants it: component-major arrays, padded to whole batches."""
+"""The columns of a particle set as the core wants them: component-major arrays, padded to whole batches."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ LANES = 16  # arrays are padded to whole batches; the tail has no mass and F = I
 
 
 @dataclass
-class PointArrays:
-    """Particle data as the core wants it: component c of particle i is at [c, i]."""
+class Columns:
+    """Component c of particle i is at [c, i]. x, v, C and mass are always there; the others have no rows unless they
+    were asked for."""
 
     x: NDArray  # (d, capacity) [m]
     v: NDArray  # (d, capacity) [m/s]
     C: NDArray  # (d*d, capacity) [1/s]
-    F: NDArray  # (d*d, capacity)
+    F: NDArray  # (d*d, capacity), where particles deform
     mass: NDArray  # (capacity,) [kg]
-    volume: NDArray  # (capacity,) undeformed [m^d]
+    volume: NDArray  # (capacity,) undeformed [m^d], where particles deform
     state: NDArray  # (history variables, then parameters that vary, then passive fields; capacity)
     ids: NDArray[np.int32]  # (capacity,)
     tau: NDArray  # (d(d+1)/2, capacity) Kirchhoff stress [Pa], upper triangle, where it is kept, else no rows
@@ -33,21 +34,22 @@ class PointArrays:
         cls,
         d: int,
         capacity: int,
-        states: int,
         dtype: type[np.floating],
         *,
+        deforms: bool = True,
+        states: int = 0,
         keeps_stress: bool = False,
         modes: int = 0,
-    ) -> PointArrays:
+    ) -> Columns:
         """Arrays for at least `capacity` particles, all of them padding."""
         capacity = max(LANES, -(-capacity // LANES) * LANES)
         arrays = cls(
             x=np.zeros((d, capacity), dtype),
             v=np.zeros((d, capacity), dtype),
             C=np.zeros((d * d, capacity), dtype),
-            F=np.zeros((d * d, capacity), dtype),
+            F=np.zeros((d * d if deforms else 0, capacity), dtype),
             mass=np.zeros(capacity, dtype),
-            volume=np.zeros(capacity, dtype),
+            volume=np.zeros(capacity if deforms else 0, dtype),
             state=np.zeros((states, capacity), dtype),
             ids=np.zeros(capacity, np.int32),
             tau=np.zeros((d * (d + 1) // 2 if keeps_stress else 0, capacity), dtype),
@@ -63,6 +65,11 @@ class PointArrays:
         return self.x.shape[1]
 
     @property
+    def deforms(self) -> bool:
+        """Whether particles have a volume and a deformation gradient."""
+        return len(self.F) > 0
+
+    @property
     def nbytes(self) -> int:
         """Memory [bytes]."""
         return sum(getattr(self, name).nbytes for name in self.NAMES)
@@ -76,13 +83,19 @@ class PointArrays:
         """View of one array for the first `count` particles."""
         return self.part(name, slice(count))
 
-    def like(self, capacity: int) -> PointArrays:
+    def like(self, capacity: int) -> Columns:
         """Empty arrays of the same kind with another capacity."""
-        d, states, dtype = len(self.x), len(self.state), self.x.dtype.type
-        kept, modes = len(self.tau) > 0, self.modes.shape[1]
-        return PointArrays.allocate(d, capacity, states, dtype, keeps_stress=kept, modes=modes)
+        return Columns.allocate(
+            len(self.x),
+            capacity,
+            self.x.dtype.type,
+            deforms=self.deforms,
+            states=len(self.state),
+            keeps_stress=len(self.tau) > 0,
+            modes=self.modes.shape[1],
+        )
 
-    def grown(self, capacity: int) -> PointArrays:
+    def grown(self, capacity: int) -> Columns:
         """A copy with more room."""
         bigger = self.like(capacity)
         for name in self.NAMES:

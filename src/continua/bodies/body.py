@@ -1,0 +1,185 @@
+"""What every kind of body can do: the protocol between bodies and the step."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from continua.bodies.particles import Limits, ParticleSet
+
+if TYPE_CHECKING:
+    from continua.transfers.exchange import Exchange
+
+Array = NDArray[np.float64]
+
+
+class BodyEnergy(Protocol):
+    """Potential energy of a body as a function of node velocities v (blocks, nodes, 4) of its grid.
+
+    Derivatives are sums at nodes: they overwrite `nodes`, or are added to it.
+    """
+
+    def value(self, v: NDArray) -> float:
+        """Phi(x + dt v) [J], +inf where it is not defined."""
+
+    def gradient(self, v: NDArray, nodes: NDArray, *, add: bool) -> None:
+        """By v [N s]."""
+
+    def prepare(self, v: NDArray, *, positive: bool) -> None:
+        """Make ready for `product` at v; `positive` leaves out negative stiffness."""
+
+    def product(self, u: NDArray, nodes: NDArray, *, add: bool) -> None:
+        """Second derivative times u."""
+
+    def diagonal(self, nodes: NDArray, *, add: bool) -> None:
+        """Diagonal of the second derivative at rest, or one like it [kg]."""
+
+    def react(self, change: float) -> None:
+        """The solve is done: by the last gradient, and `change` times the last product, scripts know what they gave."""
+
+
+@dataclass(frozen=True)
+class MeetingSurface:
+    """How a particle set meets other continua: bulky ones by the volume of their particles, thin ones by points."""
+
+    thin: bool = False
+    normals: Array | None = None  # (N, d) outward normals times areas [m^(d-1)], in order of creation
+    two_sided: bool = False  # a sheet, whose normals do not tell inside from outside
+
+
+@dataclass
+class Totals:
+    """Sums over a body beside those of its particle sets: elastic energy [J] of what is not in them, and, where it is
+    not on the grid, mass [kg], kinetic energy [J], momentum, angular momentum and first moment of mass (3,)."""
+
+    mass: float = 0.0
+    kinetic: float = 0.0
+    elastic: float = 0.0
+    momentum: Array = field(default_factory=lambda: np.zeros(3))
+    angular: Array = field(default_factory=lambda: np.zeros(3))
+    first_moment: Array = field(default_factory=lambda: np.zeros(3))
+
+
+class Body(ABC):
+    """Something with material and Lagrangian state: particles, a solid, springs.
+
+    Everything a step asks of it is here. In a step a body reads its state and writes a new one beside it; nothing is
+    visible before `accept`.
+    """
+
+    kind: ClassVar[str] = ""  # in frames: "points", "mesh", "springs"
+    stem: ClassVar[str] = "body"  # of names that are not given: body1, body2, ...
+    name: str | None
+    dimension: int
+    continuum: str | None = None  # its name; None: that of the world
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Number of particles or points."""
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """What it is made of."""
+
+    @property
+    @abstractmethod
+    def x(self) -> NDArray:
+        """Positions (N, d) [m]."""
+
+    @property
+    @abstractmethod
+    def v(self) -> NDArray:
+        """Velocities (N, d) [m/s]."""
+
+    @property
+    @abstractmethod
+    def mass(self) -> NDArray:
+        """Masses (N,) [kg]."""
+
+    @property
+    @abstractmethod
+    def max_speed(self) -> float:
+        """Of its fastest point [m/s]."""
+
+    # ---- a step ----------------------------------------------------------------------------------------------
+
+    def particle_sets(self) -> Sequence[ParticleSet]:
+        """What exchanges with the grid; nothing for a body that moves on its own."""
+        return ()
+
+    def ready(self, wrap: Callable[[NDArray], NDArray], dx: float, steps: int) -> None:
+        """Before dt is chosen, after so many steps on a grid of spacing dx [m]: take over what was changed by hand.
+
+        wrap puts positions (N, d) [m] inside the periodic axes.
+        """
+
+    def begin(self, t: float) -> None:
+        """A step that ends at time t [s] is tried: look up scripts."""
+
+    def accelerate(self, push: Array) -> None:
+        """While the step reads them, all points have a velocity (N, d) [m/s] more."""
+        raise TypeError(f"{type(self).__name__} has no particle sets")
+
+    def impulses(self, dt: float) -> Sequence[Array | None]:
+        """For every set: impulses (N, d) [N s] of forces that are not stress of its particles, in order of creation."""
+        return [None] * len(self.particle_sets())
+
+    def energies(self, exchanges: Sequence[Exchange], dt: float) -> Sequence[BodyEnergy]:
+        """Its terms for a minimiser over node velocities; one exchange for every set."""
+        return ()
+
+    def settles(self) -> bool:
+        """Whether its particles may move implicitly; else their energy was that of the explicit positions."""
+        return True
+
+    def contact_surfaces(self) -> Sequence[MeetingSurface]:
+        """Of every set, for contact with other continua."""
+        return [MeetingSurface(thin=particles.law is None) for particles in self.particle_sets()]
+
+    def end(self, dt: float) -> None:
+        """After the grid, where the step was good: plastic flow, scripts. Writes to the new side."""
+
+    def accept(self, dt: float, limits: Sequence[Limits], period: Array) -> None:
+        """What was written becomes current. limits: of every set, as the step found them; period (d,) [m] of the grid,
+        0 where it has none."""
+
+    # ---- looking and saving ----------------------------------------------------------------------------------
+
+    def totals(self) -> Totals:
+        """Energies and momenta that its particle sets do not hold."""
+        return Totals()
+
+    def elastic_energies(self) -> Array | None:
+        """Energy of every particle (N,) [J] of its set; None where `totals` holds it."""
+        return None
+
+    @property
+    @abstractmethod
+    def nbytes(self) -> int:
+        """Memory, about [bytes]."""
+
+    @abstractmethod
+    def fields(self) -> dict[str, NDArray]:
+        """Data of all points for frames, in order of creation: id, x, v and more."""
+
+    def topology(self) -> tuple[NDArray[np.int32] | None, NDArray[np.int32] | None]:
+        """What joins its points: cells (M, k) and facets (F, d) of its surface; None for loose particles."""
+        return None, None
+
+    def described(self) -> dict[str, Any]:
+        """What the description of a run says of it beside its name and material."""
+        return {}
+
+    @abstractmethod
+    def snapshot(self) -> dict[str, NDArray]:
+        """Copies of everything needed to continue with the same bits."""
+
+    @abstractmethod
+    def restore(self, data: Mapping[str, NDArray]) -> None:
+        """Inverse of `snapshot`."""

@@ -1,0 +1,96 @@
+"""Solids made of triangles or tetrahedra."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from continua.bodies.mesh_body import Array, MeshBody, StartLike, VelocityLike
+from continua.bodies.scripted import Scripted
+from continua.bodies.variation import Regions, Variation, Vary
+from continua.errors import SetupError
+from continua.geometry.meshes import BoxMesh, FileMesh, ShapeMesh, SimplexMesh
+from continua.materials.base import Material
+from continua.mesh import Elements
+from continua.optimize import PointState
+
+
+class SolidBody(MeshBody):
+    """Elastic or plastic solid of linear triangles (2D) or tetrahedra (3D).
+
+    mesh: a `SimplexMesh`, or a description of one (`ct.meshes`). material: a built-in solid without Newtonian
+    viscosity. vary and regions make it differ between elements, as for particle bodies: functions and shapes are
+    evaluated at the middle of every element. The other arguments are those of `MeshBody`.
+    """
+
+    kind = "mesh"
+    stem = "solid"
+
+    def __init__(
+        self,
+        mesh: SimplexMesh | BoxMesh | ShapeMesh | FileMesh,
+        material: Material,
+        *,
+        velocity: VelocityLike = None,
+        name: str | None = None,
+        vary: Vary | None = None,
+        regions: Regions | None = None,
+        scripted: Scripted | Sequence[Scripted] = (),
+        start: StartLike = None,
+        drag: float = 0.0,
+        damping: float = 0.0,
+        on_grid: bool | None = None,
+    ) -> None:
+        if not isinstance(mesh, (SimplexMesh, BoxMesh, ShapeMesh, FileMesh)):
+            raise SetupError("a SolidBody needs a mesh of triangles or tetrahedra, or a description of one")
+        self.mesh = mesh if isinstance(mesh, SimplexMesh) else mesh.build()
+        self.material = material
+        parameters, density = None, None
+        if vary or regions:
+            middle = self.mesh.points[self.mesh.cells].mean(axis=1)
+            parameters, density = Variation(material, vary, regions).at(middle)
+        self.elements = Elements(self.mesh.points, self.mesh.cells, material, parameters=parameters)
+        mass = self.elements.lumped_mass(density)
+        super().__init__(
+            self.mesh.points,
+            self.elements,
+            mass,
+            velocity=velocity,
+            name=name,
+            scripted=scripted,
+            start=start,
+            drag=drag,
+            damping=damping,
+            on_grid=on_grid,
+        )
+
+    @property
+    def label(self) -> str:
+        return self.material.label
+
+    @property
+    def cells(self) -> NDArray[np.int32]:
+        return self.mesh.cells
+
+    @property
+    def surface(self) -> NDArray[np.int32]:
+        return self.mesh.surface
+
+    @property
+    def J(self) -> Array:
+        """Volume ratios (M,) of the elements, negative where they are inside out."""
+        return np.linalg.det(self.elements.deformation(self.x))
+
+    def move(self, moved: PointState, dt: float) -> None:
+        super().move(moved, dt)
+        self.elements.flow(self.x, self.v, dt)  # plastic flow is explicit, after the solve
+
+    def snapshot(self) -> dict[str, NDArray]:
+        return super().snapshot() | {f"history_{k}": v for k, v in self.elements.history().items()}
+
+    def restore(self, data: Mapping[str, NDArray]) -> None:
+        super().restore(data)
+        mark = "history_"
+        self.elements.restore({k.removeprefix(mark): v for k, v in data.items() if k.startswith(mark)})

@@ -1,0 +1,38 @@
+"""From settings to a stepper."""
+
+from __future__ import annotations
+
+from continua.grid.blocks import Lattice
+from continua.integrators.field import Field
+from continua.integrators.implicit import ImplicitGrid
+from continua.integrators.incompressible import IncompressibleFlow
+from continua.integrators.schemes import Incompressible, Integrator, Optimization, SemiImplicit
+from continua.integrators.stepper import Stepper
+from continua.integrators.symplectic import SymplecticEuler
+from continua.transfers import Transfer
+
+
+def make_stepper(
+    integrator: Integrator,
+    transfer: Transfer,
+    lattice: Lattice,
+    degree: int,
+    *,
+    mls: bool = False,
+    exponential: bool = False,
+    push_out: float | None = 0.5,
+) -> Stepper:
+    """What advances a continuum with these settings."""
+    field = Field(
+        lattice,
+        degree,
+        transfer,
+        mls=mls,
+        exponential=exponential,
+        staggered=isinstance(integrator, Incompressible),
+    )
+    if isinstance(integrator, Incompressible):
+        return IncompressibleFlow(field, integrator, push_out=push_out)
+    if isinstance(integrator, (SemiImplicit, Optimization)):
+        return ImplicitGrid(field, integrator, push_out=push_out)
+    return SymplecticEuler(field, push_out=push_out)
