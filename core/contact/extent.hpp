@@ -44,12 +44,16 @@ void scatter_extents(const FieldSet<T>& set, const PairZone<T, d>& pair, const L
         const BlockCoords<d> block = block_coords<d>(set.order.keys[s]);
         for (int64_t at = set.order.offsets[s]; at < set.order.offsets[s + 1]; ++at) {
             const int64_t p = set.order.order[at];
+            ParticleCube<d> cube;
             TilePlace<T, d, degree>(set.particles, p, lattice, block).for_nodes([&](int node, const Vec3& off) {
                 if (wanted[node] < 0) return;
                 const PairNode& at_node = pair.nodes[wanted[node]];
                 const double up = dot(off, at_node.n), centre = dx * up;
-                double half = half_width<T, d>(set, p, at_node.n);
-                if (at_node.extent_only) half -= dx * kCone * std::max(0.0, std::sqrt(std::max(0.0, dot(off, off) - up * up)) - kBeside);
+                double half = cube.half_width(set, p, at_node.n);
+                if (at_node.extent_only) {
+                    const double beside = std::sqrt(std::max(0.0, dot(off, off) - up * up));
+                    half -= dx * kCone * std::max(0.0, beside - kBeside);
+                }
                 Reach& r = found[size_t(k) * kTile + node];
                 r.along = std::max(r.along, centre + half);
                 r.against = std::max(r.against, half - centre);

@@ -132,19 +132,27 @@ struct TilePlace {
     }
 };
 
-// Half the width of a particle along a unit vector n, with the deformation of the cube it once was: r |F^T n|.
-template <class T, int d>
-inline double half_width(const FieldSet<T>& set, int64_t i, const Vec3& n) {
-    if (set.thin) return 0;
-    const Particles<T>& p = set.particles;
-    const double volume = p.volume[i], r = 0.5 * (d == 2 ? std::sqrt(volume) : std::cbrt(volume));
-    double sum = 0;
-    for (int b = 0; b < d; ++b) {
-        double component = 0;
-        for (int a = 0; a < d; ++a) component += double(p.F[(a * d + b) * p.stride + i]) * n[a];
-        sum += component * component;
+// A particle as the deformed cube it once was: half its width along a unit vector n is r |F^T n|.
+template <int d>
+struct ParticleCube {
+    double r = -1, F[d * d];  // r < 0: not read yet
+
+    template <class T>
+    double half_width(const FieldSet<T>& set, int64_t i, const Vec3& n) {
+        if (set.thin) return 0;
+        if (r < 0) {
+            const double volume = set.particles.volume[i];
+            r = 0.5 * (d == 2 ? std::sqrt(volume) : std::cbrt(volume));
+            for (int c = 0; c < d * d; ++c) F[c] = set.particles.F[c * set.particles.stride + i];
+        }
+        double sum = 0;
+        for (int b = 0; b < d; ++b) {
+            double component = 0;
+            for (int a = 0; a < d; ++a) component += F[a * d + b] * n[a];
+            sum += component * component;
+        }
+        return r * std::sqrt(sum);
     }
-    return r * std::sqrt(sum);
-}
+};
 
 }  // namespace continua

@@ -138,7 +138,7 @@ class Meeting {
             for (int i = 0; i < kBlockNodes<d>; ++i) {
                 PairNode& node = pair.at(z, i);
                 if (!node.shared || dot(node.n, node.n) == 0) continue;
-                node.wanted = node.extent_only || node.gap_fill > 0;
+                node.wanted = node.extent_only || node.gap_fill > kFilled * double(lattice_.dx);
                 if (!only_approaching || !alone || two_sided) continue;
                 const Vec3 ua = vector_of<d>(node_of(pair.rule.a, pair.block_a[z], i));
                 const Vec3 ub = vector_of<d>(node_of(pair.rule.b, pair.block_b[z], i));

@@ -12,6 +12,7 @@
 namespace continua {
 
 inline constexpr double kFaint = 1e-9;          // steepness [cells^-1] below which fill tells no distance
+inline constexpr double kFilled = 1e-5;         // [cells] gaps that rounding may leave where a node is full
 inline constexpr double kAgree = 0.5;           // of the area: surface normals that cancel more than this are not used
 
 // One node of a pair. The gap is in metres; positive: still apart.
@@ -70,50 +71,53 @@ struct PairZone {
 
 namespace detail {
 
-// Twice [1 2 1]/4 along every axis for one block of vectors; `around` holds two nodes more on every side, S^d of them.
-template <int d>
-inline void smooth_block(std::vector<Vec3>& around, std::vector<Vec3>& scratch) {
+// Twice [1 2 1]/4 along one axis: `in` (outer, S, inner) has two more nodes on both sides than `out` (outer, kSide, inner).
+inline void smooth_axis(const Vec3* in, int outer, int inner, Vec3* out) {
     constexpr int S = kSide + 4;
-    constexpr double c[5] = {1 / 16., 4 / 16., 6 / 16., 4 / 16., 1 / 16.};
-    for (int axis = 0; axis < d; ++axis) {
-        int stride = 1;
-        for (int a = d - 1; a > axis; --a) stride *= S;
-        scratch = around;
-        for (int i = 0; i < int(around.size()); ++i) {
-            const int along = i / stride % S;
-            if (along < 2 || along >= S - 2) continue;
-            Vec3 sum{0, 0, 0};
-            for (int k = -2; k <= 2; ++k)
-                for (int e = 0; e < 3; ++e) sum[e] += c[k + 2] * scratch[i + k * stride][e];
-            around[i] = sum;
-        }
-    }
+    for (int o = 0; o < outer; ++o)
+        for (int j = 0; j < kSide; ++j)
+            for (int i = 0; i < inner; ++i, ++out) {
+                const Vec3* at = in + (o * S + j) * inner + i;
+                for (int e = 0; e < 3; ++e)
+                    (*out)[e] = 0.0625 * (at[0][e] + at[4 * inner][e]) + 0.25 * (at[inner][e] + at[3 * inner][e]) +
+                                0.375 * at[2 * inner][e];
+            }
 }
 
-// Vectors of a block and two nodes around it, zero in missing blocks.
+// The nodes of a block and two more on every side, read from the blocks around it; missing blocks are zero.
 template <int d>
-inline void read_around(const std::vector<Vec3>& values, const int32_t* neighbours, std::vector<Vec3>& around) {
-    constexpr int S = kSide + 4;
-    around.assign(d == 2 ? S * S : S * S * S, Vec3{0, 0, 0});
-    for (int i = 0; i < int(around.size()); ++i) {
-        int block = 0, node = 0;
-        for (int a = 0, stride = int(around.size()) / S; a < d; ++a, stride /= S) {
-            const int at = i / stride % S + kSide - 2;  // counted from the block below
-            block = block * 3 + at / kSide;
-            node = node * kSide + at % kSide;
+class Surroundings {
+  public:
+    Surroundings() {
+        for (int i = 0; i < kAll; ++i) {
+            block_[i] = node_[i] = 0;
+            for (int a = 0, stride = kAll / S; a < d; ++a, stride /= S) {
+                const int at = i / stride % S + kSide - 2;  // counted from the block below
+                block_[i] = uint8_t(block_[i] * 3 + at / kSide);
+                node_[i] = uint8_t(node_[i] * kSide + at % kSide);
+            }
         }
-        const int32_t b = neighbours[block];
-        if (b >= 0) around[i] = values[size_t(b) * kBlockNodes<d> + node];
     }
-}
+    // out (4^d): `values` (blocks, 4^d) smoothed.
+    void smooth(const std::vector<Vec3>& values, const int32_t* neighbours, Vec3* out) const {
+        Vec3 all[kAll], once[kAll / 2], twice[kAll / 4];
+        for (int i = 0; i < kAll; ++i) {
+            const int32_t b = neighbours[block_[i]];
+            all[i] = b >= 0 ? values[size_t(b) * kBlockNodes<d> + node_[i]] : Vec3{0, 0, 0};
+        }
+        smooth_axis(all, 1, kAll / S, once);
+        if constexpr (d == 2) {
+            smooth_axis(once, kSide, 1, out);
+        } else {
+            smooth_axis(once, kSide, S, twice);
+            smooth_axis(twice, kSide * kSide, 1, out);
+        }
+    }
 
-template <int d>
-inline int around_index(const std::array<int, 3>& l) {
-    constexpr int S = kSide + 4;
-    int i = 0;
-    for (int a = 0; a < d; ++a) i = i * S + l[a] + 2;
-    return i;
-}
+  private:
+    static constexpr int S = kSide + 4, kAll = d == 2 ? S * S : S * S * S;
+    uint8_t block_[kAll], node_[kAll];
+};
 
 inline bool normalise(Vec3& v) {
     const double size = norm(v);
@@ -192,25 +196,25 @@ void find_normals(PairZone<T, d>& pair, const FieldZone<T, d>& a, const FieldZon
     std::vector<int32_t> neighbours(size_t(blocks) * kNeighbours<d>);
     neighbour_table<T, d>(pair.keys.data(), blocks, lattice, neighbours.data());
     const std::vector<Vec3> H = interface_vectors(pair, a, b, double(lattice.dx), two_sided);
+    static const detail::Surroundings<d> surroundings;
 #pragma omp parallel for schedule(dynamic, 16) num_threads(team(blocks, kBlocksPerThread))
     for (int64_t z = 0; z < blocks; ++z) {
-        std::vector<Vec3> around, scratch;
-        detail::read_around<d>(H, neighbours.data() + z * kNeighbours<d>, around);
-        detail::smooth_block<d>(around, scratch);
+        Vec3 smoothed[kBlockNodes<d>];
+        surroundings.smooth(H, neighbours.data() + z * kNeighbours<d>, smoothed);
         const int32_t in_a = find_key(a.keys, pair.keys[z]), in_b = find_key(b.keys, pair.keys[z]);
-        for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
+        for (int i = 0; i < kBlockNodes<d>; ++i) {
             PairNode& node = pair.at(z, i);
-            if (!node.shared) return;
+            if (!node.shared) continue;
             const T *fa = a.fill_at(in_a, i), *fb = b.fill_at(in_b, i);
-            node.n = around[detail::around_index<d>(l)];
-            if (!detail::normalise(node.n) || node.extent_only) return;
+            node.n = smoothed[i];
+            if (!detail::normalise(node.n) || node.extent_only) continue;
             const double k = 0.5 * (dot(vector_of<d>(fa), node.n) - dot(vector_of<d>(fb), node.n));
             const double empty = 1 - double(fa[3]) - double(fb[3]);
             if (k * double(lattice.dx) > kFaint)
                 node.gap_fill = empty / k;
             else if (empty <= 0)
                 node.gap_fill = 0;
-        });
+        }
     }
 }
 

@@ -278,7 +278,7 @@ class ObstacleExtents {
         if (one.surface < 0 || std::fabs(one.x[0] - x[0]) > near || std::fabs(one.x[1] - x[1]) > near ||
             std::fabs(one.x[2] - x[2]) > near) {
             const SurfaceDistance at = surfaces_[surface].shape.evaluate(x);
-            one = {surface, x, at.phi - half_width<T, d>(set, p, at.normal)};
+            one = {surface, x, at.phi - ParticleCube<d>().half_width(set, p, at.normal)};
         }
         return one.gap;
     }
@@ -301,7 +301,7 @@ void find_obstacle_gaps(ObstacleZone<T, d>& zone, const Field<T>& field, const F
     for (size_t i = 0; i < zone.nodes.size(); ++i) {
         ObstacleNode& node = zone.nodes[i];
         const bool separate = surfaces[node.surface].shape.mode == ContactMode::separate;
-        node.wanted = node.extent_only || (separate ? node.gap_fill > 0 : !node.held(law, double(lattice.dx)));
+        node.wanted = node.extent_only || (separate ? node.gap_fill > kFilled * double(lattice.dx) : !node.held(law, double(lattice.dx)));
         auto same = [&](size_t j) { return zone.nodes[j].block == node.block && zone.nodes[j].node == node.node; };
         const bool alone = !(i > 0 && same(i - 1)) && !(i + 1 < zone.nodes.size() && same(i + 1));
         if (!only_approaching || !alone || !separate) continue;

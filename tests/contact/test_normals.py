@@ -164,6 +164,6 @@ def test_unsmoothed_normals_fail_on_layers():
 
 if __name__ == "__main__":
     for name in CASES:
-        flat = "2D {:.1f}/{:.0f}".format(*error(name))
+        plane = "2D {:.1f}/{:.0f}".format(*error(name))
         space = "3D {:.1f}/{:.0f}".format(*error(name, 3, 4)) if name in CASES_3D else ""
-        print(f"{name:28s}", flat, space)
+        print(f"{name:28s}", plane, space)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from continua import _core
 from continua.contact.colliders import KINDS, MODES, Collider
+from continua.contact.law import friction_loss
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -230,9 +231,7 @@ def rub(
     _, n = surface.at(x[some])
     slide = v[some] - surface.velocity(x[some])
     slide -= dots(n, slide)[:, None] * n
-    stop = mass[some] * np.linalg.norm(slide, axis=1)
-    most = np.minimum(surface.friction * np.maximum(dots(n, impulse), 0.0), stop)
-    taken = stop if surface.mode == STICKY else most
-    loss = np.divide(taken, stop, out=np.zeros_like(stop), where=stop > 0)[:, None] * slide
+    sticky = surface.mode == STICKY
+    loss = slide if sticky else friction_loss(slide, mass[some], surface.friction, dots(n, impulse))
     v[some] -= loss
     return -mass[some][:, None] * loss
