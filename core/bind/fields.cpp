@@ -19,7 +19,7 @@ FieldSet<T> set_of(nb::handle object, const std::string& name) {
 }
 
 template <class T, int d>
-std::vector<Field<T>> fields_of(const std::vector<nb::object>& list) {
+std::vector<Field<T>> fields_of(const std::vector<nb::object>& list, int64_t rows) {
     std::vector<Field<T>> fields;
     for (size_t f = 0; f < list.size(); ++f) {
         const std::string name = "fields[" + std::to_string(f) + "]";
@@ -28,6 +28,8 @@ std::vector<Field<T>> fields_of(const std::vector<nb::object>& list) {
         field.keys = checked<uint64_t>(list[f].attr("keys"), name + ".keys", {field.blocks});
         if (!std::is_sorted(field.keys, field.keys + field.blocks)) throw std::invalid_argument(name + ".keys: must be sorted");
         field.nodes = checked<T>(list[f].attr("nodes"), name + ".nodes", {field.blocks, kBlockNodes<d>, 4});
+        const nb::object friction = list[f].attr("wall_friction");
+        if (!friction.is_none()) field.wall_friction = checked<double>(friction, name + ".wall_friction", {rows});
         int number = 0;
         for (nb::handle set : list[f].attr("sets"))
             field.sets.push_back(set_of<T, d>(set, name + ".sets[" + std::to_string(number++) + "]"));
@@ -53,10 +55,10 @@ std::vector<PairRule> rules_of(const std::vector<nb::object>& list, size_t field
 // f<T, d, degree>(fields, rules, lattice), everything checked.
 template <class Function>
 void with_fields(const std::vector<nb::object>& fields_, const std::vector<nb::object>& rules_, nb::handle lattice_,
-                 int dimension, int degree_, Function&& f) {
+                 int dimension, int degree_, int64_t rows, Function&& f) {
     if (fields_.empty()) return;
     dispatch(fields_[0].attr("nodes"), "fields[0].nodes", dimension, [&]<class T, int d>() {
-        std::vector<Field<T>> fields = fields_of<T, d>(fields_);
+        std::vector<Field<T>> fields = fields_of<T, d>(fields_, rows);
         const std::vector<PairRule> rules = rules_of(rules_, fields.size());
         const Lattice<T, d> lattice = lattice_of<T, d>(lattice_);
         with_degree(degree_, [&]<int degree>() { f.template operator()<T, d, degree>(fields, rules, lattice); });
@@ -94,7 +96,7 @@ void resolve_fields(std::vector<nb::object> fields_, std::vector<nb::object> rul
     double* wall_impulses = checked<double>(wall_impulses_, "wall_impulses", {rows, 3});
     int64_t* wall_contacts = checked<int64_t>(wall_contacts_, "wall_contacts", {rows});
     const ObstacleLaw law = law_of(law_);
-    with_fields(fields_, rules_, lattice_, dimension, degree_,
+    with_fields(fields_, rules_, lattice_, dimension, degree_, rows,
                 [&]<class T, int d, int degree>(std::vector<Field<T>>& fields, const std::vector<PairRule>& rules,
                                                 const Lattice<T, d>& lattice) {
                     nb::gil_scoped_release release;
@@ -120,7 +122,7 @@ nb::tuple obstacle_contacts(nb::object field_, nb::object lattice_, int dimensio
     std::vector<uint8_t> held;
     const std::vector<Collider> colliders = colliders_of(table, samples);
     const ObstacleLaw law = law_of(law_);
-    with_fields({field_}, {}, lattice_, dimension, degree_,
+    with_fields({field_}, {}, lattice_, dimension, degree_, length(table, "table"),
                 [&]<class T, int d, int degree>(std::vector<Field<T>>& fields, const std::vector<PairRule>& rules,
                                                 const Lattice<T, d>& lattice) {
                     Meeting<T, d> meeting(fields, rules, lattice, colliders, law);
@@ -146,7 +148,7 @@ nb::tuple pair_contacts(std::vector<nb::object> fields_, std::vector<nb::object>
     std::vector<int32_t> pair, node;
     std::vector<uint64_t> key;
     std::vector<double> normal, gap;
-    with_fields(fields_, rules_, lattice_, dimension, degree_,
+    with_fields(fields_, rules_, lattice_, dimension, degree_, 0,
                 [&]<class T, int d, int degree>(std::vector<Field<T>>& fields, const std::vector<PairRule>& rules,
                                                 const Lattice<T, d>& lattice) {
                     Meeting<T, d> meeting(fields, rules, lattice);

@@ -26,6 +26,7 @@ struct Field {
     int64_t blocks;
     T* nodes;
     std::vector<FieldSet<T>> sets;
+    const double* wall_friction = nullptr;  // of the rows of obstacles, in place of their own
 
     bool any_normals() const {
         return std::any_of(sets.begin(), sets.end(), [](const auto& set) { return set.normals != nullptr; });

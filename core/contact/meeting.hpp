@@ -191,7 +191,7 @@ class Meeting {
                 const double between = gap(node);
                 if (!hold && !(between < std::numeric_limits<double>::infinity())) continue;
                 work.walls.push_back({field, -1, {-node.out[0], -node.out[1], -node.out[2]},
-                                      hold ? 0.0 : std::max(between, 0.0) / dt, surface.shape.friction,
+                                      hold ? 0.0 : std::max(between, 0.0) / dt, wall_friction(field, surface),
                                       hold ? surface.shape.mode : ContactMode::separate, node.velocity});
                 work.row_of.push_back(surface.row);
                 work.take(field, node_of(field, node.block, i));
@@ -211,6 +211,10 @@ class Meeting {
             }
             if (!stopped || work.pairs.empty()) break;
         }
+    }
+    double wall_friction(int field, const ObstacleSurface& surface) const {
+        const double* own = fields_[field].wall_friction;
+        return own ? own[surface.row] : surface.shape.friction;
     }
     static void add_row(int32_t row, const NodeContact& contact, BlockTotals& totals) {
         auto at = std::find_if(totals.rows.begin(), totals.rows.end(), [&](const auto& r) { return r.first == row; });

@@ -144,6 +144,7 @@ class Simulation:
             mls=world.stress_transfer == "mls",
             exponential=world.deformation == "exponential",
             push_out=world.push_out,
+            name=continuum,
         )
 
     @property
@@ -252,14 +253,10 @@ class Simulation:
         for body in bodies:
             body.begin(self.time + dt)
         table = ObstacleTable.of(world.obstacles, self.time + dt, world.lattice())
-        settings = {
-            name: StepSetting(
-                self.time, dt, world.gravity, table.with_friction(world.obstacle_friction(name))
-            )
-            for name in moving
-        }
+        friction = {name: world.obstacle_friction(name) for name in moving}
+        step = StepSetting(self.time, dt, world.gravity, table, friction)
         with pushed(bodies, world.forces, self.time, dt):
-            return advance(moving, self._pairs, settings)
+            return advance(moving, self._pairs, step)
 
     def _accept(self, moving: Mapping[str, Stepper], result: MeetingResult, dt: float) -> None:
         period = SIDE * self.dx * self.world.lattice().period.astype(np.float64)

@@ -40,6 +40,7 @@ class ContactField:
     keys: NDArray[np.uint64]  # (blocks,) of its grid, sorted
     nodes: NDArray  # (blocks, nodes, 4) velocities after forces [m/s] and mass [kg]; changed in place
     sets: Sequence[ContactSet]
+    wall_friction: NDArray[np.float64] | None = None  # (rows,) with obstacles, in place of their own
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from continua import _core
 from continua.contact.colliders import KINDS, MODES
+from continua.contact.fields import ObstacleContacts
 from continua.integrators.obstacles import ObstacleTable
 
 Array = NDArray[np.float64]
@@ -28,6 +29,7 @@ class NodeContact:
     touching: NDArray[np.intp]  # nodes that may slide
     normal: Array  # (n, 3) of those nodes, out of the obstacle
     speed: Array  # (n, 3) velocity of the obstacle there [m/s]
+    closing: Array  # (n,) approach at which they just close the gap to it [m/s]
     tied: NDArray[np.bool_]  # (n,) may not leave
     friction: Array  # (n,)
     owner: NDArray[np.intp]  # (N,) obstacle row, -1 without
@@ -36,44 +38,50 @@ class NodeContact:
     )  # (n,) in the running iteration
 
     @classmethod
-    def of(cls, table: ObstacleTable, points: Array, active: NDArray[np.bool_]) -> NodeContact:
-        """points (N, 3) [m]; inactive nodes are at rest and not free."""
-        count = len(points)
-        fixed = np.repeat(~active[:, None], 3, axis=1)
-        values, speed, normal = np.zeros((count, 3)), np.zeros((count, 3)), np.zeros((count, 3))
-        owner, depth = np.full(count, -1), np.zeros(count)
-        given = np.zeros((count, 3), bool)
-        phi, n = np.empty(count), np.empty((count, 3))
-        for k, row in enumerate(table.rows):
-            _core.collider_surface(row[None].copy(), [table.samples[k]], points, phi, n)
-            inside = active & (phi < 0)
-            if int(row[0]) == REGION:
-                some = inside[:, None] & ~np.isnan(row[16:19])
-                values, given = np.where(some, row[16:19], values), given | some
-                owner[some.any(axis=1)] = k
-                continue
-            deeper = inside & (phi < depth) & ~given.any(axis=1)
-            owner[deeper], depth[deeper], normal[deeper] = k, phi[deeper], n[deeper]
-            speed[deeper] = row[16:19] + np.cross(row[19:22], points[deeper] - row[4:7])
-        solid = (owner >= 0) & ~given.any(axis=1)
-        modes = np.append(table.rows[:, 1], -1.0)[owner] if len(table) else np.full(count, -1.0)
-        sticky = solid & (modes == STICKY)
-        values = np.where(sticky[:, None], speed, values)
-        touching = np.flatnonzero(solid & ~sticky)
+    def of(
+        cls,
+        touching: ObstacleContacts | None,
+        table: ObstacleTable,
+        points: Array,
+        active: NDArray[np.bool_],
+        dt: float,
+    ) -> NodeContact:
+        """touching: nodes that obstacles may touch in a step of dt [s]; of several at a node the nearest counts.
+
+        points (N, 3) [m]; inactive nodes are at rest and not free. Regions of fixed velocity have the last word, the
+        last one of them where they overlap.
+        """
+        given, values, owner = _regions(table, points, active)
+        fixed = np.repeat(~active[:, None], 3, axis=1) | given
+        some, at = np.zeros(0, np.intp), np.zeros(0, np.intp)
+        if touching is not None:
+            some, at = _nearest(touching, active & ~given.any(axis=1))
+        modes = table.rows[touching.row[at], 1] if touching is not None else np.zeros(0)
+        sticky = (modes == STICKY) & (touching.held[at] if touching is not None else False)
+        if touching is not None:
+            owner[some] = touching.row[at]
+            fixed[some[sticky]], values[some[sticky]] = True, touching.velocity[at[sticky]]
+        some, at, modes = some[~sticky], at[~sticky], modes[~sticky]
+        if touching is None:
+            empty = np.zeros((0, 3))
+            return cls(fixed, values, some, empty, empty, np.zeros(0), some > 0, np.zeros(0), owner)
+        tied = touching.held[at] & (modes == SLIP)
+        closing = np.where(tied, 0.0, np.maximum(touching.gap[at], 0.0) / dt)
         return cls(
-            fixed | given | sticky[:, None],
-            np.where(given | sticky[:, None], values, 0.0),
-            touching,
-            normal[touching],
-            speed[touching],
-            modes[touching] == SLIP,
-            table.rows[owner[touching], 2] if len(table) else np.zeros(0),
+            fixed,
+            values,
+            some,
+            touching.normal[at],
+            touching.velocity[at],
+            closing,
+            tied,
+            table.rows[touching.row[at], 2],
             owner,
         )
 
     def _approach(self, x: Array) -> Array:
-        """Normal speed (n,) of the touching nodes relative to their obstacles [m/s]."""
-        return np.einsum("ij,ij->i", x[self.touching] - self.speed, self.normal)
+        """Normal speed (n,) of the touching nodes relative to their obstacles, and what closes the gap [m/s]."""
+        return np.einsum("ij,ij->i", x[self.touching] - self.speed, self.normal) + self.closing
 
     def _stop(self, x: Array, some: NDArray[np.bool_]) -> None:
         approach = self._approach(x)[some]
@@ -146,3 +154,31 @@ class NodeContact:
         x[some] -= loss
         impulse[some] += push[:, None] * self.normal - mass[some][:, None] * loss
         return impulse
+
+
+def _regions(
+    table: ObstacleTable, points: Array, active: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], Array, NDArray[np.intp]]:
+    """Components (N, 3) that regions prescribe, their values [m/s] and the rows (N,) that do it, or -1."""
+    given, values = np.zeros((len(points), 3), bool), np.zeros((len(points), 3))
+    owner = np.full(len(points), -1)
+    phi, n = np.empty(len(points)), np.empty((len(points), 3))
+    for k, row in enumerate(table.rows):
+        if int(row[0]) != REGION:
+            continue
+        _core.collider_surface(row[None].copy(), [table.samples[k]], points, phi, n)
+        some = (active & (phi < 0))[:, None] & ~np.isnan(row[16:19])
+        values, given = np.where(some, row[16:19], values), given | some
+        owner[some.any(axis=1)] = k
+    return given, values, owner
+
+
+def _nearest(
+    touching: ObstacleContacts, free: NDArray[np.bool_]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Free nodes (n,) that an obstacle holds or may stop, and which contact counts at each: held, then nearest."""
+    counts = free[touching.node] & (touching.held | np.isfinite(touching.gap))
+    found = np.flatnonzero(counts)
+    order = found[np.lexsort((touching.gap[found], ~touching.held[found], touching.node[found]))]
+    some, first = np.unique(touching.node[order], return_index=True)
+    return some, order[first]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from continua import _core
+from continua.contact.fields import obstacle_contacts
 from continua.errors import SetupError
 from continua.integrators.field import Field
 from continua.integrators.grid_contact import NodeContact
@@ -28,12 +29,17 @@ NOISE = 50  # relative error of the energy of a step, in units of the rounding e
 class ImplicitGrid(NodeStepper):
     """Elastic forces at the end of the step, so that stiffness does not limit it; flow and friction are explicit."""
 
-    PHASES: ClassVar[tuple[str, ...]] = ("sort", "p2g", "solve", "g2p", "positions", "push_out")
+    PHASES: ClassVar[tuple[str, ...]] = ("sort", "p2g", "solve", "contact", "g2p", "positions", "push_out")
 
     def __init__(
-        self, field: Field, settings: SemiImplicit | Optimization, *, push_out: float | None = 0.5
+        self,
+        field: Field,
+        settings: SemiImplicit | Optimization,
+        *,
+        push_out: float | None = 0.5,
+        name: str = "main",
     ) -> None:
-        super().__init__(field, push_out=push_out)
+        super().__init__(field, push_out=push_out, name=name)
         self.settings = settings
         if settings.positions == "implicit" and field.degree == 1:
             raise SetupError(
@@ -56,11 +62,6 @@ class ImplicitGrid(NodeStepper):
             _core.momentum_to_velocity(self.old, d, [0.0] * d)
         with self._phase("solve"):
             self._solve(self.old, step, result)
-
-    def meet_obstacles(self, step: StepSetting, result: StepResult) -> None:
-        """They are part of the solve, and have the last word where another continuum was met after it."""
-        if self.met:
-            self._resolve_obstacles(step, result)
 
     def _settle(self, step: StepSetting, result: StepResult) -> None:
         """x' = x + dt v(x'), so that no particle passes into a region at rest (J15 A.6.2)."""
@@ -88,7 +89,7 @@ class ImplicitGrid(NodeStepper):
         push[: self.field.dimension] = step.dt * step.gravity
         target = np.where(mass[:, None] > 0, before + push, 0.0)
         table = step.obstacles
-        contact = NodeContact.of(table, self._node_points(), mass > 0)
+        contact = self._obstacles(old, step, mass > 0)
         energy = GridEnergy(self.field, mass, target, step.dt)
         if isinstance(self.settings, SemiImplicit):
             v, reaction = self._one_newton_step(energy, contact, target, result)
@@ -99,6 +100,15 @@ class ImplicitGrid(NodeStepper):
         self.nodes = self._node_array(self._nodes)
         self.nodes[:] = old
         self.nodes.reshape(-1, 4)[:, :3] = v
+
+    def _obstacles(self, old: NDArray, step: StepSetting, active: NDArray[np.bool_]) -> NodeContact:
+        """The conditions that obstacles put on the nodes."""
+        table, field = step.obstacles_of(self.name), self.field
+        touching = None
+        if len(table):
+            one = self.contact_field(old)
+            touching = obstacle_contacts(one, table, field.lattice, field.degree)
+        return NodeContact.of(touching, table, self._node_points(), active, step.dt)
 
     def _node_points(self) -> Array:
         grid = self.field.grid

@@ -56,8 +56,10 @@ class IncompressibleFlow(Stepper):
         "push_out",
     )
 
-    def __init__(self, field: Field, settings: Incompressible, *, push_out: float | None = 0.5) -> None:
-        super().__init__(field, push_out=push_out)
+    def __init__(
+        self, field: Field, settings: Incompressible, *, push_out: float | None = 0.5, name: str = "main"
+    ) -> None:
+        super().__init__(field, push_out=push_out, name=name)
         self.settings, self.workspace = settings, Workspace()
         solves = (f"{solve}_{number}" for solve in SOLVES for number in ("iterations", "residual"))
         self.report = dict.fromkeys(("divergence", *solves, "unconverged", "volume"), 0.0)
@@ -109,9 +111,6 @@ class IncompressibleFlow(Stepper):
             float(walls.open[..., CENTRE][fluid > 0].sum(dtype=np.float64))
             * self.field.lattice.dx**self.dimension
         )
-
-    def meet_obstacles(self, step: StepSetting, result: StepResult) -> None:
-        """Walls are part of the projection."""
 
     def to_bodies(self, step: StepSetting, result: StepResult) -> None:
         with self._phase("g2p"):

@@ -21,6 +21,7 @@ def make_stepper(
     mls: bool = False,
     exponential: bool = False,
     push_out: float | None = 0.5,
+    name: str = "main",
 ) -> Stepper:
     """What advances a continuum with these settings."""
     field = Field(
@@ -32,7 +33,7 @@ def make_stepper(
         staggered=isinstance(integrator, Incompressible),
     )
     if isinstance(integrator, Incompressible):
-        return IncompressibleFlow(field, integrator, push_out=push_out)
+        return IncompressibleFlow(field, integrator, push_out=push_out, name=name)
     if isinstance(integrator, (SemiImplicit, Optimization)):
-        return ImplicitGrid(field, integrator, push_out=push_out)
-    return SymplecticEuler(field, push_out=push_out)
+        return ImplicitGrid(field, integrator, push_out=push_out, name=name)
+    return SymplecticEuler(field, push_out=push_out, name=name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from continua import _core
 from continua.bodies.body import Body
 from continua.bodies.particles import Limits
+from continua.contact.fields import ContactField, ContactSet
 from continua.grid.blocks import Buffer
 from continua.integrators.field import BadParticle, Field
-from continua.integrators.obstacles import ObstacleTable
+from continua.integrators.obstacles import FRICTION, ObstacleTable
 from continua.optimize import Report
 from continua.transfers.exchange import Exchange
 
@@ -61,6 +62,18 @@ class StepSetting:
     dt: float
     gravity: Array
     obstacles: ObstacleTable  # at the end of the step
+    friction: Mapping[str, Mapping[int, float]] = field(
+        default_factory=dict
+    )  # continuum -> obstacle -> coefficient
+
+    def obstacles_of(self, continuum: str) -> ObstacleTable:
+        """With the friction that they have with a continuum."""
+        return self.obstacles.with_friction(self.friction.get(continuum, {}))
+
+    def wall_friction(self, continuum: str) -> Array | None:
+        """Friction of all rows of obstacles with a continuum (rows,), where it is not their own."""
+        own = self.friction.get(continuum)
+        return np.ascontiguousarray(self.obstacles_of(continuum).rows[:, FRICTION]) if own else None
 
 
 class Stepper(ABC):
@@ -68,8 +81,10 @@ class Stepper(ABC):
 
     PHASES: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, field: Field, *, push_out: float | None = 0.5) -> None:
-        self.field = field
+    solves_obstacles: ClassVar[bool] = True  # whether `to_grid` has dealt with obstacles already
+
+    def __init__(self, field: Field, *, push_out: float | None = 0.5, name: str = "main") -> None:
+        self.field, self.name = field, name
         self.push_out = push_out  # tolerated depth in cells, None = no particle-level pass
         self.seconds = dict.fromkeys(self.PHASES, 0.0)
         self.report: dict[str, float] = {}  # more columns of the diagnostics, of the last step
@@ -96,20 +111,8 @@ class Stepper(ABC):
         """Node velocities after forces, or solved for."""
 
     @abstractmethod
-    def meet_obstacles(self, step: StepSetting, result: StepResult) -> None:
-        """Obstacles act on the node velocities, where the solve has not done it."""
-
-    @abstractmethod
     def to_bodies(self, step: StepSetting, result: StepResult) -> None:
         """Everything at the end of the step, written to the next arrays of the particle sets."""
-
-    def advance(self, step: StepSetting) -> StepResult:
-        """A whole step of a continuum that meets no other."""
-        result = StepResult.of(step)
-        self.to_grid(step, result)
-        self.meet_obstacles(step, result)
-        self.to_bodies(step, result)
-        return result
 
     def _push_out(self, step: StepSetting, depth: float, result: StepResult) -> None:
         """Particles deeper in obstacles than `depth` [m] are set back to it."""
@@ -122,7 +125,7 @@ class Stepper(ABC):
     def _push_set_out(
         self, exchange: Exchange, step: StepSetting, depth: float, travel: float, result: StepResult
     ) -> None:
-        table = step.obstacles
+        table = step.obstacles_of(self.name)
         impulses = np.zeros((len(table), 3))
         _core.push_out(
             particles=exchange.particles.next_arrays,
@@ -141,11 +144,10 @@ class Stepper(ABC):
 class NodeStepper(Stepper):
     """A stepper with velocities at the nodes of a collocated grid, after `to_grid`."""
 
-    def __init__(self, field: Field, *, push_out: float | None = 0.5) -> None:
-        super().__init__(field, push_out=push_out)
+    def __init__(self, field: Field, *, push_out: float | None = 0.5, name: str = "main") -> None:
+        super().__init__(field, push_out=push_out, name=name)
         self.nodes: NDArray = np.zeros((0, 0, 4))  # velocity after forces, and mass
         self.old: NDArray | None = None  # before forces; where the transfer or a solve needs it
-        self.met = False  # whether contact with another continuum has changed the nodes in this step
         self._nodes, self._old, self._change = Buffer(), Buffer(), Buffer()
 
     @property
@@ -155,16 +157,17 @@ class NodeStepper(Stepper):
     def _node_array(self, buffer: Buffer) -> NDArray:
         return buffer.get(self.field.grid.node_shape(), self.field.dtype)
 
-    def _resolve_obstacles(self, step: StepSetting, result: StepResult) -> None:
-        """Obstacles act on the nodes as they are."""
-        table, field = step.obstacles, self.field
-        if not len(table):
-            return
-        impulses = np.zeros((len(table), 3))
-        _core.resolve_nodes(
-            self.nodes, field.grid.keys, field.lattice, field.dimension, table.rows, table.samples, impulses
-        )
-        result.impulses += table.per_obstacle(impulses)
+    def contact_field(self, nodes: NDArray, friction: Array | None = None) -> ContactField:
+        """The continuum as contact sees it, with velocities and mass at nodes; friction (rows,) with obstacles."""
+        sets = []
+        for body, exchanges in zip(self.field.bodies, self.field.exchanges, strict=True):
+            for exchange, surface in zip(exchanges, body.contact_surfaces(), strict=True):
+                particles = exchange.particles
+                normals = None if surface.normals is None else particles.to_rows(surface.normals)
+                sets.append(
+                    ContactSet(particles.arrays, exchange.order, surface.thin, normals, surface.two_sided)
+                )
+        return ContactField(self.name, self.field.grid.keys, nodes, sets, friction)
 
     def to_bodies(self, step: StepSetting, result: StepResult) -> None:
         with self._phase("g2p"):

@@ -11,7 +11,8 @@ from continua.integrators.stepper import NodeStepper, StepResult, StepSetting
 class SymplecticEuler(NodeStepper):
     """The explicit pipeline: sort, particles to grid, forces, contact, grid to particles, push-out."""
 
-    PHASES: ClassVar[tuple[str, ...]] = ("sort", "p2g", "grid", "g2p", "push_out")
+    PHASES: ClassVar[tuple[str, ...]] = ("sort", "p2g", "grid", "contact", "g2p", "push_out")
+    solves_obstacles: ClassVar[bool] = False
 
     def to_grid(self, step: StepSetting, result: StepResult) -> None:
         with self._phase("p2g"):
@@ -33,7 +34,3 @@ class SymplecticEuler(NodeStepper):
         self.field.scatter(self.old, dt, momentum=True, stress=False)
         self.field.scatter(self.nodes, dt, momentum=False, stress=True)
         self.nodes += self.old
-
-    def meet_obstacles(self, step: StepSetting, result: StepResult) -> None:
-        with self._phase("grid"):
-            self._resolve_obstacles(step, result)

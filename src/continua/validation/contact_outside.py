@@ -51,7 +51,7 @@ class OutsideSimulation(Simulation):
     def _make_stepper(self, continuum: str) -> ContactOutside:
         made = super()._make_stepper(continuum)
         assert isinstance(made, ImplicitGrid)
-        stepper = ContactOutside(made.field, made.settings, push_out=made.push_out)
+        stepper = ContactOutside(made.field, made.settings, push_out=made.push_out, name=made.name)
         stepper.after = self.stops_after
         return stepper
 
