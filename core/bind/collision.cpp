@@ -112,15 +112,18 @@ class Pairs : ByDimension<CollisionPairs> {
                                   owned_array(std::move(ways), {count, d}));
         });
     }
-    void friction(nb::object mass, double mu, double dt, nb::object v, nb::object impulses) const {
-        if (!(mu >= 0 && std::isfinite(mu))) throw std::invalid_argument("mu: must be finite and not negative");
+    void friction(nb::object mass, nb::object mu_, double dt, nb::object v, nb::object impulses) const {
         if (!(dt >= 0 && std::isfinite(dt))) throw std::invalid_argument("dt: must be finite and not negative");
         visit([&]<int d>(CollisionPairs<d>& kernel) {
+            const int64_t pairs = int64_t(kernel.all().size());
+            const double* mu = checked<double>(mu_, "mu", {pairs});
+            for (int64_t p = 0; p < pairs; ++p)
+                if (!(mu[p] >= 0 && std::isfinite(mu[p]))) throw std::invalid_argument("mu: must be finite and not negative");
             const double* m = checked<double>(mass, "mass", {kernel.nodes()});
             for (int64_t i = 0; i < kernel.nodes(); ++i)
                 if (!(m[i] > 0)) throw std::invalid_argument("mass: must be positive");
             kernel.friction(m, mu, dt, nodes(kernel, v, "v"),
-                            checked<double>(impulses, "impulses", {int64_t(kernel.all().size()), d}));
+                            checked<double>(impulses, "impulses", {pairs, d}));
         });
     }
 };

@@ -140,15 +140,15 @@ class CollisionPairs {
         sum_over_pairs(out, [](const Pair& pair, double* given) { pair.diagonal(given); });
     }
 
-    // Coulomb friction: an impulse j per pair across the normal, of at most mu dt times the normal force, changes v by
+    // Coulomb friction: an impulse j per pair across the normal, of at most mu dt times the normal force (mu: one per pair), changes v by
     // w_i j / m_i. It takes as much kinetic energy as it can (J15 A.5.3); one pair after the other, so that the energy
     // never rises. mass (nodes,), inf for nodes that nothing moves; impulses (pairs, d): j.
-    void friction(const double* mass, double mu, double dt, double* v, double* impulses) const {
+    void friction(const double* mass, const double* mu, double dt, double* v, double* impulses) const {
         for (size_t p = 0; p < pairs_.size(); ++p) {
             const Pair& pair = pairs_[p];
             const Vector<d> j = stopping_impulse(pair, mass, v);
             const double size = norm(j);
-            const double part = size > 0 ? coulomb(mu * dt, pair.force_size(), size) / size : 1;
+            const double part = size > 0 ? coulomb(mu[p] * dt, pair.force_size(), size) / size : 1;
             for (int a = 0; a < d; ++a) {
                 impulses[p * d + size_t(a)] = part * j[a];
                 for (int i = 0; i < Pair::kNodes; ++i)

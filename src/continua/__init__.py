@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from continua.bodies.start import Placed, Scattered
     from continua.bodies.variation import Gradient
     from continua.contact import boundaries, colliders, motions
+    from continua.contact.penalty import PenaltyContact
     from continua.continuum.settings import Contact, Continuum
     from continua.errors import ContinuaError
     from continua.geometry import meshes, shapes
@@ -40,6 +41,7 @@ _HOMES = {
     "Emitter": "continua.bodies.emitter",
     "Gradient": "continua.bodies.variation",
     "ParticleBody": "continua.bodies.points",
+    "PenaltyContact": "continua.contact.penalty",
     "Placed": "continua.bodies.start",
     "Scattered": "continua.bodies.start",
     "Scripted": "continua.bodies.scripted",
@@ -77,6 +79,7 @@ __all__ = [
     "Emitter",
     "Gradient",
     "ParticleBody",
+    "PenaltyContact",
     "Placed",
     "Scattered",
     "Scripted",

@@ -13,11 +13,13 @@ from continua.bodies.body import Body
 from continua.bodies.force import pushed
 from continua.contact.colliders import Collider
 from continua.continuum.meeting import MeetingResult, Pair, advance
+from continua.continuum.refusals import check_settings
 from continua.errors import InstabilityError, SetupError
 from continua.grid.blocks import SIDE
 from continua.instability import runaway, unstable
 from continua.integrators import (
     BadParticle,
+    Friction,
     MeshResult,
     MeshStepper,
     ObstacleTable,
@@ -133,6 +135,7 @@ class Simulation:
         for body in world.bodies:
             world.place(body)
         self._pairs = world.pairs()
+        check_settings(world)
 
     def _make_stepper(self, continuum: str) -> Stepper:
         world = self.world
@@ -153,7 +156,8 @@ class Simulation:
         if self._mesh_stepper is None:
             integrator = self.world.free_integrator()
             assert isinstance(integrator, Optimization)
-            self._mesh_stepper = MeshStepper(integrator)
+            friction = Friction(self.world.mesh_friction, self.world.obstacle_mesh_friction)
+            self._mesh_stepper = MeshStepper(integrator, friction)
         return self._mesh_stepper
 
     def choose_dt(self, remaining: float = float("inf")) -> Bound:

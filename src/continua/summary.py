@@ -69,11 +69,15 @@ def summarise(sim: Simulation) -> Summary:
     """See `Simulation.summary`."""
     world = sim.world
     bodies = [
-        BodySummary(b.name, b.label, len(b), float(b.mass.sum(dtype=np.float64)), b.max_wave_speed)
-        for b in world.particle_bodies
-    ] + [
-        BodySummary(str(m.name), m.label, len(m), float(m.mass.sum()), 0.0, len(m.cells), m.cell)
-        for m in world.mesh_bodies
+        BodySummary(
+            str(b.name),
+            b.label,
+            len(b),
+            float(b.mass.sum(dtype=np.float64)),
+            b.max_wave_speed,
+            **b.described(),
+        )
+        for b in world.bodies
     ]
     bounds = sim._bounds()
     bound = strictest(bounds) if bounds else sim.choose_dt()

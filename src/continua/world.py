@@ -317,6 +317,17 @@ class World:
                     friction[number] = contact.friction
         return friction
 
+    def mesh_friction(self, a: MeshBody, b: MeshBody) -> float:
+        """Between two mesh bodies that move on their own: of their contact, else the mean of what they say."""
+        said = self.contact_between(str(a.name), str(b.name))
+        return 0.5 * (a.contact.friction + b.contact.friction) if said is None else said.friction
+
+    def obstacle_mesh_friction(self, collider: Collider, body: MeshBody) -> float:
+        """Between a collider and a mesh body that moves on its own."""
+        names = (str(body.name), self.continuum_of(body))
+        said = [self.contact_between(str(collider.name), name) for name in names]
+        return next((contact.friction for contact in said if contact is not None), collider.friction)
+
     def _sides(self, contact: Contact) -> tuple[str, str]:
         """The continua, or the collider and the continuum, that a contact is about."""
         colliders = {collider.name for collider in self.colliders}

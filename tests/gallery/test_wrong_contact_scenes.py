@@ -12,12 +12,12 @@ from continua.gallery._contact import clearance, newton_per_step, overlap
 from continua.scene import catalogue, load_scene
 
 WRONG = [
-    ("torus-ground", ["integrator.collisions=bodies"], "torus is in itself"),
+    ("torus-ground", ["solid.contact.collisions=others"], "torus is in itself"),
     ("torus-hole", ["collider.mode=sticky"], "through the hole"),
-    ("box-stack", ['integrator.collisions="off"'], "box is in another"),
+    ("box-stack", ["solid.contact.collisions=off"], "box is in another"),
     ("blob-between-cubes", ["solid.material.nu=0"], "of the volume is left"),
-    ("tori-bowl", ['integrator.collisions="off"'], "tori are in each other"),
-    ("tori-bowl", ["integrator.penalty=1e5"], "in the bowl"),
+    ("tori-bowl", ["solid.contact.collisions=off"], "tori are in each other"),
+    ("tori-bowl", ["solid.contact.obstacle_stiffness=1e5"], "in the bowl"),
 ]
 
 

@@ -27,7 +27,7 @@ WRONG = [
     ("cube-random", ["solid.soft.drag=100", "duration=1"], "inside out"),
     ("cube-point", ["solid.soft.drag=100", "duration=1"], "inside out"),
     ("ball-drop", ["collider.mode=sticky"], "did not leave"),
-    ("two-spheres", ['integrator.collisions="off"'], "goes on"),
+    ("two-spheres", ["solid.contact.collisions=off"], "goes on"),
 ]
 
 

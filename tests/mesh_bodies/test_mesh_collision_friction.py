@@ -13,10 +13,14 @@ TILT = np.radians(30)
 DOWN, INTO = 9.81 * np.sin(TILT), 9.81 * np.cos(TILT)  # gravity along and into a slope [m/s^2]
 
 
-def slab_and_block(sim: ct.Simulation, **of_slab: object) -> tuple[ct.SolidBody, ct.SolidBody]:
+def slab_and_block(
+    sim: ct.Simulation, contact: ct.PenaltyContact, **of_slab: object
+) -> tuple[ct.SolidBody, ct.SolidBody]:
     """A long slab with its top at y = 0, and a block on it."""
-    slab = ct.SolidBody(ct.meshes.BoxMesh((-1.0, -0.5), (2.0, 0.0), (6, 1)), jelly(1e6), **of_slab)
-    block = ct.SolidBody(ct.meshes.BoxMesh((0.03, 0.0), (0.53, 0.5), (4, 4)), jelly(1e6))
+    slab = ct.SolidBody(
+        ct.meshes.BoxMesh((-1.0, -0.5), (2.0, 0.0), (6, 1)), jelly(1e6), contact=contact, **of_slab
+    )
+    block = ct.SolidBody(ct.meshes.BoxMesh((0.03, 0.0), (0.53, 0.5), (4, 4)), jelly(1e6), contact=contact)
     return sim.add(slab), sim.add(block)
 
 
@@ -26,8 +30,9 @@ def mean_velocity(body: ct.SolidBody) -> Array:
 
 def sliding(friction: float, dt: float) -> float:
     """Acceleration down a slope that is a mesh body itself [m/s^2]."""
-    sim = world((DOWN, -INTO), dt, friction=friction)
-    _, block = slab_and_block(sim, scripted=ct.Scripted(lambda x: x[:, 0] < 9))
+    sim = world((DOWN, -INTO), dt)
+    contact = ct.PenaltyContact(friction=friction)
+    _, block = slab_and_block(sim, contact, scripted=ct.Scripted(lambda x: x[:, 0] < 9))
     speeds = []
     for _ in range(round(0.3 / dt)):
         sim.step()
@@ -44,8 +49,8 @@ def test_o12_a_block_slides_on_a_slab_as_coulomb_says(dt: float) -> None:
 
 
 def test_o12_friction_between_bodies_keeps_momentum_and_takes_energy(monkeypatch: pytest.MonkeyPatch) -> None:
-    sim = world((0.0, 0.0), 1 / 96, friction=0.4)
-    slab, block = slab_and_block(sim, velocity=(2.0, 1.0))
+    sim = world((0.0, 0.0), 1 / 96)
+    slab, block = slab_and_block(sim, ct.PenaltyContact(friction=0.4), velocity=(2.0, 1.0))
     block.v -= [1.0, 2.0]
     seen = []
 
@@ -70,10 +75,13 @@ def test_o12_friction_between_bodies_keeps_momentum_and_takes_energy(monkeypatch
 
 def test_what_rubs_on_stuck_points_is_felt_by_what_they_stick_to() -> None:
     """A beam between two sticky walls, all but its middle stuck to them, and a block that slides on it."""
-    sim = world((0.0, -9.81), 1 / 96, friction=0.5, tolerance=1e-9)
-    beam = sim.add(ct.SolidBody(ct.meshes.BoxMesh((-1.0, -0.5), (1.0, 0.0), (2, 1)), jelly(1e6)))
+    sim = world((0.0, -9.81), 1 / 96, tolerance=1e-9)
+    rough = ct.PenaltyContact(friction=0.5)
+    beam = sim.add(
+        ct.SolidBody(ct.meshes.BoxMesh((-1.0, -0.5), (1.0, 0.0), (2, 1)), jelly(1e6), contact=rough)
+    )
     mesh = ct.meshes.BoxMesh((-0.9, 0.0), (-0.4, 0.5), (4, 4))
-    block = sim.add(ct.SolidBody(mesh, jelly(1e6), velocity=(1.0, 0.0)))
+    block = sim.add(ct.SolidBody(mesh, jelly(1e6), velocity=(1.0, 0.0), contact=rough))
     for side in (-1.0, 1.0):
         sim.add(ct.colliders.Plane((-side, 0.0), point=(side, 0.0), mode="sticky"))
 

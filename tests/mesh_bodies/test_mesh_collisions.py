@@ -16,13 +16,19 @@ from continua.optimize import StepEnergy
 RADIUS = 0.5
 
 
-def two_balls(size: float = 0.18, speed: float = 5.0, **settings: object) -> ct.Simulation:
+def two_balls(
+    size: float = 0.18, speed: float = 5.0, collisions: str = "others", **settings: object
+) -> ct.Simulation:
     """Balls in free flight that meet a little off their middles."""
     sim = world((0.0, 0.0, 0.0), FRAME, **settings)
     for side in (-1, 1):
         ball = ct.shapes.Sphere((0.55 * side, 0.01 * side, 0.0), RADIUS)
         mesh = ct.meshes.ShapeMesh(ball, size)
-        sim.add(ct.SolidBody(mesh, jelly(), velocity=(-speed * side, 0.0, 0.0)))
+        sim.add(
+            ct.SolidBody(
+                mesh, jelly(), velocity=(-speed * side, 0.0, 0.0), contact=ct.PenaltyContact(collisions)
+            )
+        )
     return sim
 
 
@@ -78,7 +84,7 @@ def step_bound(collisions_count: bool) -> float:
     sim = world((0.0, -9.81), FRAME)
     box(sim, (0.0, 0.0), (1.0, 1.0), (4, 4))
     box(sim, (0.1, 0.9), (1.1, 1.9), (3, 3), E=1e6)
-    met = collision_of(sim.world.mesh_bodies, sim.world.integrator)
+    met = collision_of(sim.world.mesh_bodies)
     worst, scale = -np.inf, 0.0
 
     def potential() -> float:
@@ -113,11 +119,19 @@ def test_the_energy_of_collisions_is_elastic_energy() -> None:
 
 def tower(size: float, **settings: object) -> ct.Simulation:
     """Three boxes of unlike meshes on a floor; all speeds, stiffnesses and times scale with their size [m]."""
-    sim = world((0.0, -9.81), FRAME * np.sqrt(size), **settings)
+    sim = world((0.0, -9.81), FRAME * np.sqrt(size))
     sim.add(ct.colliders.Plane((0, 1)))
     for floor, (width, count) in enumerate(((1.0, 3), (0.8, 2), (0.6, 3))):
         lower, upper = (-width / 2 * size, 0.5 * floor * size), (width / 2 * size, 0.5 * (floor + 1) * size)
-        box(sim, lower, upper, (count, 2), E=1e6 * size, pattern="crossed")
+        box(
+            sim,
+            lower,
+            upper,
+            (count, 2),
+            E=1e6 * size,
+            pattern="crossed",
+            contact=ct.PenaltyContact(**settings),
+        )
     for _ in range(30):
         sim.step()
     return sim
@@ -144,9 +158,9 @@ def test_a_stack_of_boxes_rests(size: float) -> None:
 def squeezed_torus(collisions: str) -> float:
     """Deepest place of a ring in itself over the radius of its tube, while two plates close its hole."""
     tube, half, end = 0.1, 0.4, 0.14
-    sim = world((0.0, 0.0, 0.0), FRAME, collisions=collisions)
+    sim = world((0.0, 0.0, 0.0), FRAME)
     ring = ct.meshes.ShapeMesh(ct.shapes.Torus((0.0, 0.0, 0.0), 0.3, tube), 0.09)
-    torus = sim.add(ct.SolidBody(ring, jelly()))
+    torus = sim.add(ct.SolidBody(ring, jelly(), contact=ct.PenaltyContact(collisions)))
     assert len(torus) <= 600
     for side in (-1.0, 1.0):
         motion = ct.motions.Linear((-side * (half - end), 0.0, 0.0))
@@ -161,14 +175,15 @@ def squeezed_torus(collisions: str) -> float:
 
 def test_a_torus_keeps_off_itself_if_asked_to() -> None:
     assert 0.01 < squeezed_torus("all") < 0.05
-    assert squeezed_torus("bodies") > 0.5
+    assert squeezed_torus("others") > 0.5
 
 
 def dropped_torus() -> tuple[ct.SolidBody, float]:
     """A ring thrown on its edge so hard that it folds up, and how many steps met a jump of the energy."""
-    sim = world((0.0, -9.81, 0.0), FRAME / 5, collisions="all")
+    sim = world((0.0, -9.81, 0.0), FRAME / 5)
     mesh = ct.meshes.ShapeMesh(ct.shapes.Torus((0.0, 0.45, 0.0), 0.3, 0.1, (1.0, 0.0, 0.0)), 0.09)
-    torus = sim.add(ct.SolidBody(mesh, jelly(2e4), velocity=(0.0, -5.0, 0.0)))
+    contact = ct.PenaltyContact("all")
+    torus = sim.add(ct.SolidBody(mesh, jelly(2e4), velocity=(0.0, -5.0, 0.0), contact=contact))
     sim.add(ct.colliders.Plane((0, 1, 0)))
     jumps = 0.0
     for _ in range(30):
@@ -191,7 +206,7 @@ def test_pairs_that_are_held_stay_wherever_points_go() -> None:
     sim = world((0.0, 0.0), FRAME)
     box(sim, (0.0, 0.0), (1.0, 1.0), (3, 3))
     box(sim, (0.9, 0.1), (1.9, 1.1), (3, 3))
-    collision, x = collision_of(sim.world.mesh_bodies, sim.world.integrator), positions(sim)
+    collision, x = collision_of(sim.world.mesh_bodies), positions(sim)
     apart = x.copy()
     apart[len(sim.world.mesh_bodies[0]) :] += 3.0
     pairs = collision.pairs(x).nodes
@@ -247,16 +262,16 @@ def test_one_search_structure_serves_all_steps_and_springs_take_no_part() -> Non
 
 
 def test_what_cannot_meet_has_no_collision_energy() -> None:
-    for collisions, wanted in (("off", False), ("bodies", False), ("all", True)):
-        sim = world((0.0, 0.0), FRAME, collisions=collisions)
-        box(sim, (0.0, 0.0), (1.0, 1.0), (2, 2))
+    for collisions, wanted in (("off", False), ("others", False), ("all", True)):
+        sim = world((0.0, 0.0), FRAME)
+        box(sim, (0.0, 0.0), (1.0, 1.0), (2, 2), contact=ct.PenaltyContact(collisions))
         sim.step()
         assert (sim.mesh_stepper.collision is not None) == wanted
 
 
 def test_the_stiffness_decides_how_deep_bodies_sink_in() -> None:
     """By weight / (3 k depth^2): a quarter of the depth for 16 times the stiffness."""
-    depths = [depth(tower(1.0, collision_stiffness=k)) for k in (1e6, 1.6e7)]
+    depths = [depth(tower(1.0, stiffness=k)) for k in (1e6, 1.6e7)]
     assert depths[0] / depths[1] == pytest.approx(4, rel=0.05)
 
 
@@ -271,6 +286,41 @@ def test_work_is_counted_per_step_and_in_total() -> None:
 
 
 def test_settings_are_checked() -> None:
-    for wrong in ({"collisions": "some"}, {"collision_stiffness": 0.0}, {"friction": -0.1}):
+    for wrong in ({"collisions": "some"}, {"stiffness": 0.0}, {"friction": -0.1}):
         with pytest.raises(SetupError, match=next(iter(wrong))):
-            Optimization(**wrong)
+            ct.PenaltyContact(**wrong)
+
+
+def test_old_settings_of_the_integrator_name_the_new_ones() -> None:
+    for old, new in (
+        ("collisions", "collisions"),
+        ("penalty", "obstacle_stiffness"),
+        ("friction", "friction"),
+    ):
+        with pytest.raises(SetupError, match=rf"{old} belongs to the mesh bodies now.*{new}=.*solid.contact"):
+            Optimization(**{old: 0.5})
+
+
+def test_one_body_keeps_off_itself_and_another_does_not_care() -> None:
+    """Where bodies ask for different things each gets what it asked for."""
+    sim = world((0.0, 0.0), FRAME)
+    one = box(sim, (0.0, 0.0), (1.0, 1.0), (2, 2), contact=ct.PenaltyContact("all"))
+    other = box(sim, (2.0, 0.0), (3.0, 1.0), (2, 2))
+    collision = collision_of([one, other])
+    assert collision is not None and collision.own_body
+    x = np.concatenate([one.x, other.x])
+    x[len(one) :, 0] -= 1.1  # other is in one, a tenth deep
+    assert len(collision.find(x)) > 0
+
+
+def test_friction_of_a_pair_is_that_of_its_contact_else_the_mean() -> None:
+    sim = world((0.0, 0.0), FRAME)
+    a, b = (
+        box(
+            sim, (2.0 * k, 0.0), (2.0 * k + 1, 1.0), (2, 2), name=name, contact=ct.PenaltyContact(friction=mu)
+        )
+        for k, (name, mu) in enumerate((("a", 0.2), ("b", 0.4)))
+    )
+    assert sim.world.mesh_friction(a, b) == pytest.approx(0.3)
+    sim.add(ct.Contact("a", "b", friction=0.9))
+    assert sim.world.mesh_friction(a, b) == sim.world.mesh_friction(b, a) == 0.9

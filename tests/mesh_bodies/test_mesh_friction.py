@@ -75,10 +75,10 @@ def test_o12_friction_takes_energy_and_is_limited_by_the_normal_force(
     sim.add(ct.colliders.Plane((0, 1, 0), friction=0.3, motion=ct.motions.Linear((0.0, 0.0, 0.5))))
     seen = []
 
-    def watched(v, x, mass, surface, some, impulse):  # type: ignore[no-untyped-def]
+    def watched(v, x, mass, surface, some, impulse, friction):  # type: ignore[no-untyped-def]
         slip = v - surface.velocity(x)
         before = norm_m(body, slip)
-        given = original(v, x, mass, surface, some, impulse)
+        given = original(v, x, mass, surface, some, impulse, friction)
         after = norm_m(body, v - surface.velocity(x))
         normal, tangential = (np.linalg.norm(a, axis=1) for a in (impulse, given))
         seen.append((before - after, (0.3 * normal - tangential).min() if len(some) else 0.0, len(some)))

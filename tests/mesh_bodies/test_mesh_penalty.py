@@ -62,9 +62,10 @@ def test_stiffer_penalties_are_sunk_into_less() -> None:
     """By sqrt(f / 3k) for a force f on a point."""
     depths = []
     for penalty in (1e4, 4e4):
-        sim = world((0.0, -9.81, 0.0), penalty=penalty)
+        sim = world((0.0, -9.81, 0.0))
         mesh = ct.meshes.chain([[0.4, 0.0, 0.5], [0.6, 0.0, 0.5]], 1e3)
-        rod = sim.add(ct.SpringBody(mesh, mass=(1.0, 1.0), drag=10.0))
+        contact = ct.PenaltyContact(obstacle_stiffness=penalty)
+        rod = sim.add(ct.SpringBody(mesh, mass=(1.0, 1.0), drag=10.0, contact=contact))
         ball = sim.add(ball_mesh(2.0, -2.0))
         for _ in range(72):
             sim.step()

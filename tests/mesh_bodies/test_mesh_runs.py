@@ -152,7 +152,7 @@ def test_what_does_not_fit_is_refused() -> None:
         ct.ContinuaError, match='off the grid needs integrator="optimization", not Symplectic'
     ):
         ct.Simulation(0.1, (0, -9.81)).add(ct.SolidBody(mesh, jelly(), on_grid=False))
-    with pytest.raises(ct.ContinuaError, match="the mesh is 2D but gravity makes the world 3D"):
+    with pytest.raises(ct.ContinuaError, match="the solid is 2D but gravity makes the world 3D"):
         world((0.0, -9.81, 0.0)).add(ct.SolidBody(mesh, jelly()))
     with pytest.raises(ct.ContinuaError, match="needs springs; use a SolidBody"):
         ct.SpringBody(mesh, mass=1.0)
@@ -166,7 +166,7 @@ def test_what_does_not_fit_is_refused() -> None:
         sim.add(body)
     with pytest.raises(ct.ContinuaError, match='the name "jelly" is already used'):
         block(sim, name="jelly")
-    with pytest.raises(ct.ContinuaError, match="has 1 mesh bodies but this simulation has 0"):
+    with pytest.raises(ct.ContinuaError, match="has 1 bodies but this simulation has 0"):
         world().load_state(sim.state())
 
 

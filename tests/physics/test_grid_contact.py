@@ -7,7 +7,9 @@ import pytest
 from grid_driver import GridDriver
 
 import continua as ct
-from continua.integrators import ObstacleTable, StepResult, StepSetting, SymplecticEuler
+from continua.contact.fields import FieldContact, obstacle_contacts
+from continua.integrators import ObstacleTable, SymplecticEuler
+from continua.integrators.obstacles import Obstacle
 
 H = 0.1
 both = pytest.mark.parametrize("d", [2, 3])
@@ -37,45 +39,45 @@ def obstacles(d: int) -> dict[str, ct.colliders.Collider]:
     return kinds
 
 
-def touch(
-    driver: GridDriver, nodes: np.ndarray, colliders: list[ct.colliders.Collider], t: float
-) -> np.ndarray:
-    """Colliders act on node velocities, with mass, at time t; returns the impulses they give, (n, 3)."""
-    stepper = SymplecticEuler(driver.field)
-    stepper.nodes = nodes
-    table = ObstacleTable.of(colliders, t, driver.field.lattice)
-    result = StepResult(impulses=np.zeros((len(colliders), 3)))
-    stepper.meet_obstacles(StepSetting(t, 0.0, np.zeros(driver.body.dimension), table), result)
-    return result.impulses
+DT = 0.05  # long enough that gaps count
 
 
 class Touched:
-    """Random node velocities before and after contact with one obstacle at time t."""
+    """Random node velocities before and after contact with obstacles at time t, and where contact is."""
 
-    def __init__(
-        self, collider: ct.colliders.Collider, d: int, mode: str, friction: float, t: float = 0.3
-    ) -> None:
+    def __init__(self, obstacles: list[Obstacle], d: int, t: float = 0.3) -> None:
         rng = np.random.default_rng(0)
-        collider.mode, collider.friction = mode, friction
         driver = GridDriver(rng.uniform(-4 * H, 4 * H, size=(400, d)), H)
+        lattice = driver.field.lattice
         self.mass, _ = driver.scatter()
-        before = rng.normal(size=(len(self.mass), d)) * (self.mass > 0)[:, None]
-        quads = np.zeros((len(self.mass), 4))
-        quads[:, :d], quads[:, 3] = before, self.mass
-        nodes = quads.reshape(driver.field.grid.node_shape()).copy()
-        self.impulse = touch(driver, nodes, [collider], t)[0]
-        after = nodes.reshape(-1, 4)[:, :d]
-        phi, self.normal = collider.signed_distance(driver.nodes, t)
-        obstacle = collider.movement.pose(t, d).velocity_at(driver.nodes)
-        self.inside = (phi < 0) & (self.mass > 0)
-        self.unclear = np.abs(phi) < 1e-9
-        self.before, self.after, self.obstacle = before, after, obstacle
+        self.points, self.before = (
+            driver.nodes,
+            rng.normal(size=(len(self.mass), d)) * (self.mass > 0)[:, None],
+        )
+        nodes = np.zeros((len(self.mass), 4))
+        nodes[:, :d], nodes[:, 3] = self.before, self.mass
+        nodes = nodes.reshape(driver.field.grid.node_shape())
+        table = ObstacleTable.of(obstacles, t, lattice)
+        field = SymplecticEuler(driver.field).contact_field(nodes)
+        self.found = obstacle_contacts(field, table, lattice, 2)
+        contact = FieldContact()
+        contact.resolve([field], [], lattice, 2, DT, table)
+        self.impulses = table.per_obstacle(contact.wall_impulses)[:, :d]
+        self.after = nodes.reshape(-1, 4)[:, :d]
+        self.in_contact = np.unique(self.found.node[np.isfinite(self.found.gap) | self.found.held])
 
-    def relative(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Normal speed (n,) and tangential velocity (n, d) relative to the obstacle, of the nodes in contact."""
-        v, n = (v - self.obstacle)[self.inside], self.normal[self.inside]
+    def relative(self, v: np.ndarray, some: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Normal speed (n,) and tangential velocity (n, d) relative to the obstacle, at some contacts."""
+        d, at = v.shape[1], self.found
+        n, v = at.normal[some, :d], v[at.node[some]] - at.velocity[some, :d]
         speed = (v * n).sum(axis=1)
         return speed, v - speed[:, None] * n
+
+
+def touched(name: str, d: int, mode: str, friction: float) -> tuple[Touched, ct.colliders.Collider]:
+    collider = obstacles(d)[name]
+    collider.mode, collider.friction = mode, friction
+    return Touched([collider], d), collider
 
 
 def cases(d: int):
@@ -86,20 +88,24 @@ def cases(d: int):
 
 @pytest.mark.parametrize(("d", "name", "mode", "mu"), [(d, *case) for d in (2, 3) for case in cases(d)])
 def test_contact_obeys_signorini_and_coulomb(d: int, name: str, mode: str, mu: float) -> None:
-    touched = Touched(obstacles(d)[name], d, mode, mu)
-    assert touched.inside.sum() > 10
-    vn, vt = touched.relative(touched.before)
-    un, ut = touched.relative(touched.after)
-    assert un.min() >= -1e-14  # (a) nothing enters
-    assert vn.min() < -0.1  # which the velocities before would have done
-    if mode == "slip":
-        assert np.abs(un).max() <= 1e-14
-    else:
-        leaving = vn >= 0
-        assert np.array_equal(touched.after[touched.inside][leaving], touched.before[touched.inside][leaving])
+    at, _ = touched(name, d, mode, mu)
+    some = np.isfinite(at.found.gap) | at.found.held
+    assert some.sum() > 10 and len(at.in_contact) == some.sum()  # one contact per node
+    held = at.found.held[some]
+    assert held.any() == (mode == "slip")
+    closing = np.where(held, 0.0, np.maximum(at.found.gap[some], 0.0) / DT)  # what is left of the way
+    vn, vt = at.relative(at.before, some)
+    un, ut = at.relative(at.after, some)
+    assert (un + closing).min() >= -1e-14  # (a) nothing goes farther than its gap
+    assert (vn + closing).min() < -0.1  # which the velocities before would have done
+    assert np.abs(un[held]).max(initial=0.0) <= 1e-14
+    leaving = ~held & (vn + closing >= 0)
+    assert leaving.any() or mode == "slip"
+    for u, v in ((un, vn), (ut, vt)):
+        np.testing.assert_allclose(u[leaving], v[leaving], rtol=0, atol=1e-15)
     energy = (vn**2 + (vt**2).sum(axis=1)) - (un**2 + (ut**2).sum(axis=1))
     assert energy.min() >= -1e-14  # (b) no energy gained relative to the obstacle
-    friction, pressure = np.linalg.norm(ut - vt, axis=1), np.maximum(0, -vn)
+    friction, pressure = np.linalg.norm(ut - vt, axis=1), np.maximum(0, -vn - closing)
     assert (friction - mu * pressure).max() <= 1e-14  # (c) inside the cone
     turned = (ut * vt).sum(axis=1)
     assert turned.min() >= -1e-14  # friction never reverses the sliding
@@ -109,34 +115,71 @@ def test_contact_obeys_signorini_and_coulomb(d: int, name: str, mode: str, mu: f
         assert (
             np.abs(friction - np.minimum(mu * pressure, sticky)).max() <= 1e-13
         )  # and it is as large as it may be
-    outside = ~touched.inside & ~touched.unclear
-    assert np.array_equal(touched.after[outside], touched.before[outside])
-    change = (touched.mass[:, None] * (touched.after - touched.before)).sum(axis=0)
-    np.testing.assert_allclose(touched.impulse[:d], change, atol=1e-12 * touched.mass.sum())
+    change = at.mass[:, None] * (at.after - at.before)
+    np.testing.assert_allclose(at.impulses[0], change.sum(axis=0), atol=1e-12 * at.mass.sum())
+
+
+@pytest.mark.parametrize(("d", "name"), [(d, name) for d in (2, 3) for name in obstacles(d)])
+def test_contact_is_where_obstacles_are(d: int, name: str) -> None:
+    """Deep nodes always, those beyond its reach never, all others keep their bits; normals and speeds are its own."""
+    at, collider = touched(name, d, "separate", 0.4)
+    phi, normal = collider.signed_distance(at.points, 0.3)
+    deep = np.flatnonzero((phi < -0.5 * H) & (at.mass > 0))
+    assert len(deep) > 5 and np.isin(deep, at.in_contact).all()
+    assert phi[at.in_contact].max() <= 0.9 * H and (at.mass[at.in_contact] > 0).all()
+    outside = np.setdiff1d(np.arange(len(phi)), at.in_contact)
+    assert np.array_equal(at.after[outside], at.before[outside])
+    assert not np.array_equal(at.after, at.before)
+    node = at.found.node
+    np.testing.assert_allclose(at.found.distance, phi[node], atol=1e-12)
+    np.testing.assert_allclose(at.found.normal[:, :d], normal[node], atol=1e-12)
+    velocity = collider.movement.pose(0.3, d).velocity_at(at.points)
+    np.testing.assert_allclose(at.found.velocity[:, :d], velocity[node], atol=1e-12)
 
 
 @pytest.mark.parametrize(("d", "name"), [(d, name) for d in (2, 3) for name in obstacles(d)])
 def test_sticky_nodes_move_with_the_obstacle(d: int, name: str) -> None:
-    touched = Touched(obstacles(d)[name], d, "sticky", 0.0)
-    error = np.abs(touched.after - touched.obstacle)[touched.inside]
-    assert error.max() <= 1e-15
-    slipping = Touched(obstacles(d)[name], d, "slip", 0.0)
-    assert np.abs(slipping.after - slipping.obstacle)[slipping.inside].max() > 0.1
+    at, collider = touched(name, d, "sticky", 0.0)
+    held = at.found.held
+    phi = collider.signed_distance(at.points, 0.3)[0]
+    deep = np.flatnonzero((phi < -0.5 * H) & (at.mass > 0))
+    assert np.isin(deep, at.found.node[held]).all()
+    obstacle = at.found.velocity[held, :d]
+    assert np.abs(at.after[at.found.node[held]] - obstacle).max() <= 1e-15
+    slipping, _ = touched(name, d, "slip", 0.0)
+    assert np.array_equal(slipping.found.held, held)
+    assert np.abs(slipping.after[at.found.node[held]] - obstacle).max() > 0.1
 
 
 @both
-def test_several_obstacles_act_in_order(d: int) -> None:
-    """The last one that holds a node decides."""
-    driver = GridDriver(np.random.default_rng(1).uniform(-0.3, 0.3, size=(200, d)), H)
-    mass, _ = driver.scatter()
-    nodes = np.zeros((len(mass), 4))
-    nodes[:, 3] = mass
-    nodes = nodes.reshape(driver.field.grid.node_shape()).copy()
-    up = ct.colliders.Sphere((0,) * d, 2.0, mode="sticky", motion=ct.motions.Linear((0, 1, 0)[:d]))
-    along = ct.colliders.Sphere((0,) * d, 2.0, mode="sticky", motion=ct.motions.Linear((1, 0, 0)[:d]))
-    touch(driver, nodes, [up, along], 0.0)
-    active = nodes.reshape(-1, 4)[mass > 0]
-    assert np.all(active[:, 0] == 1) and np.all(active[:, 1] == 0)
+def test_the_last_of_several_regions_decides(d: int) -> None:
+    """Also against colliders, whatever these want."""
+    low, high = (-2.0,) * d, (2.0,) * d
+    up = ct.boundaries.FixedVelocity(low, high, (None, 1.0, 0.5)[:d])
+    along = ct.boundaries.FixedVelocity(low, high, (1.0, 0.0, None)[:d])
+    ball = ct.colliders.Sphere((0,) * d, 2.0, mode="sticky", motion=ct.motions.Linear((5, 5, 5)[:d]))
+    at = Touched([ball, up, along], d)
+    active = at.after[at.mass > 0]
+    assert np.all(active[:, :2] == (1.0, 0.0)) and (d == 2 or np.all(active[:, 2] == 0.5))
+
+
+@both
+@pytest.mark.parametrize("mode", ["separate", "slip"])
+def test_several_colliders_act_whatever_their_order(d: int, mode: str) -> None:
+    """Walls of a corner, one of them moving: nothing enters either, and each is told its own impulse."""
+    walls = [
+        ct.colliders.Plane((1, 0, 0)[:d], mode=mode, friction=0.3),
+        ct.colliders.Plane((0, 1, 0)[:d], mode=mode, motion=ct.motions.Linear((0.0, 0.4, 0.0)[:d])),
+    ]
+    one, other = Touched(walls, d), Touched(walls[::-1], d)
+    np.testing.assert_allclose(one.after, other.after, atol=1e-13)
+    np.testing.assert_allclose(one.impulses, other.impulses[::-1], atol=1e-12 * one.mass.sum())
+    inside = (one.points < -0.5 * H)[:, :2].all(axis=1) & (one.mass > 0)
+    assert inside.sum() > 5
+    u = one.after[inside]
+    assert u[:, 0].min() >= -1e-13 and u[:, 1].min() >= 0.4 - 1e-13
+    if mode == "slip":
+        np.testing.assert_allclose(u[:, :2], np.tile((0.0, 0.4), (len(u), 1)), atol=1e-13)
 
 
 def splash(push_out: float | None, d: int = 2) -> tuple[float, float]:

@@ -107,6 +107,11 @@ class Body(ABC):
     def max_speed(self) -> float:
         """Of its fastest point [m/s]."""
 
+    @property
+    def max_wave_speed(self) -> float:
+        """Of the fastest elastic wave in its particles [m/s], 0 where there is none of its own."""
+        return 0.0
+
     # ---- a step ----------------------------------------------------------------------------------------------
 
     def particle_sets(self) -> Sequence[ParticleSet]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from continua.bodies.mesh_body import Array, MeshBody, StartLike, VelocityLike
 from continua.bodies.scripted import Scripted
 from continua.bodies.variation import Regions, Variation, Vary
+from continua.contact.penalty import PenaltyContact
 from continua.errors import SetupError
 from continua.geometry.meshes import BoxMesh, FileMesh, ShapeMesh, SimplexMesh
 from continua.materials.base import Material
@@ -42,6 +43,8 @@ class SolidBody(MeshBody):
         drag: float = 0.0,
         damping: float = 0.0,
         on_grid: bool | None = None,
+        contact: PenaltyContact | None = None,
+        continuum: str | None = None,
     ) -> None:
         if not isinstance(mesh, (SimplexMesh, BoxMesh, ShapeMesh, FileMesh)):
             raise SetupError("a SolidBody needs a mesh of triangles or tetrahedra, or a description of one")
@@ -64,6 +67,8 @@ class SolidBody(MeshBody):
             drag=drag,
             damping=damping,
             on_grid=on_grid,
+            contact=contact,
+            continuum=continuum,
         )
 
     @property

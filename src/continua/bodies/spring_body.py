@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from continua.bodies.mesh_body import Array, MeshBody, StartLike, VelocityLike
 from continua.bodies.scripted import Scripted
+from continua.contact.penalty import PenaltyContact
 from continua.errors import SetupError
 from continua.geometry.meshes import Chain, Cloth, SpringMesh
 from continua.mesh import Springs
@@ -38,6 +39,8 @@ class SpringBody(MeshBody):
         drag: float = 0.0,
         damping: float = 0.0,
         on_grid: bool | None = None,
+        contact: PenaltyContact | None = None,
+        continuum: str | None = None,
     ) -> None:
         if not isinstance(springs, (SpringMesh, Chain, Cloth)):
             raise SetupError("a SpringBody needs springs; use a SolidBody for triangles or tetrahedra")
@@ -54,6 +57,8 @@ class SpringBody(MeshBody):
             drag=drag,
             damping=damping,
             on_grid=on_grid,
+            contact=contact,
+            continuum=continuum,
         )
 
     @property

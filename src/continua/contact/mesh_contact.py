@@ -59,10 +59,6 @@ class ContactSurface:
     def mode(self) -> int:
         return int(self.row[1])
 
-    @property
-    def friction(self) -> float:
-        return float(self.row[2])
-
     def at(self, x: Array) -> tuple[Array, Array]:
         """Distance (N,) [m], negative inside, and its gradient (N, d) at points x (N, d) [m]."""
         points = np.zeros((len(x), 3))
@@ -224,14 +220,21 @@ class MeshContact:
 
 
 def rub(
-    v: Array, x: Array, mass: Array, surface: ContactSurface, some: NDArray[np.intp], impulse: Array
+    v: Array,
+    x: Array,
+    mass: Array,
+    surface: ContactSurface,
+    some: NDArray[np.intp],
+    impulse: Array,
+    friction: float | Array,
 ) -> Array:
     """Coulomb friction after the solve (J15 A.5): some points (n,), to which a surface gave impulses (n, d) [N s],
-    lose sliding velocity, at most what they have. Changes v (N, d) [m/s] and gives the impulses (n, d) [N s]."""
+    lose sliding velocity, at most what they have; friction: one coefficient or (n,).
+    Changes v (N, d) [m/s] and gives the impulses (n, d) [N s]."""
     _, n = surface.at(x[some])
     slide = v[some] - surface.velocity(x[some])
     slide -= dots(n, slide)[:, None] * n
     sticky = surface.mode == STICKY
-    loss = slide if sticky else friction_loss(slide, mass[some], surface.friction, dots(n, impulse))
+    loss = slide if sticky else friction_loss(slide, mass[some], friction, dots(n, impulse))
     v[some] -= loss
     return -mass[some][:, None] * loss

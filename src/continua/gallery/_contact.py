@@ -4,7 +4,7 @@ import numpy as np
 
 from continua import Simulation
 from continua.contact.mesh_contact import ContactSurface
-from continua.integrators import Optimization
+from continua.contact.penalty import PenaltyContact
 from continua.integrators.mesh_collisions import collision_of
 
 
@@ -22,7 +22,13 @@ def overlap(sim: Simulation, own_body: bool = False) -> float:
 
     Found anew, so that it does not matter whether the simulation looks for such collisions.
     """
-    energy = collision_of(sim.world.mesh_bodies, Optimization(collisions="all" if own_body else "bodies"))
+    bodies = sim.world.mesh_bodies
+    said = [body.contact for body in bodies]
+    for body in bodies:
+        body.contact = PenaltyContact("all" if own_body else "others")
+    energy = collision_of(bodies)
+    for body, contact in zip(bodies, said, strict=True):
+        body.contact = contact
     if energy is None:
         return 0.0
     return float(

@@ -16,6 +16,7 @@ Try `--set integrator.friction=0` (boxes on ice) or `--set solid.material.E=1e5`
 from continua import Simulation
 from continua.contact import colliders
 from continua.contact.motions import Keyframes
+from continua.contact.penalty import PenaltyContact
 from continua.gallery._contact import clearance, newton_per_step, overlap
 from continua.gallery._measure import momentum_gap
 from continua.geometry.meshes import BoxMesh
@@ -46,12 +47,13 @@ def box(row: int, place: int) -> SolidSettings:
         name=f"{'hard' if hard else 'soft'} {row + 1}.{place + 1}",
         mesh=BoxMesh(lower, tuple(c + SIDE for c in lower), (4, 4, 4)),
         material=HARD if hard else SOFT,
+        contact=PenaltyContact(friction=0.5),
     )
 
 
 scene = Scene(
     title="Stack of boxes hit by a cube",
-    simulation=SimulationSettings(dx=0.1, gravity=(0.0, -9.81, 0.0), integrator=Optimization(friction=0.5)),
+    simulation=SimulationSettings(dx=0.1, gravity=(0.0, -9.81, 0.0), integrator=Optimization()),
     solid=[box(row, place) for row in range(ROWS) for place in range(ROWS - row)],
     collider=[
         colliders.Plane((0.0, 1.0, 0.0), friction=0.5, name="ground"),

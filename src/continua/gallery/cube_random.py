@@ -20,6 +20,7 @@ from collections.abc import Callable
 from continua import Simulation
 from continua.bodies.shape_error import shape_error
 from continua.bodies.start import Placed, Scattered
+from continua.contact.penalty import PenaltyContact
 from continua.gallery._contact import newton_per_step
 from continua.gallery._mesh_measure import drift, inverted
 from continua.geometry.meshes import BoxMesh
@@ -55,9 +56,10 @@ def cubes(title: str, start: Callable[[int, Corner, Corner], Placed | Scattered]
                 mesh=BoxMesh(lower, upper, (8, 8, 8)),
                 material=FixedCorotated(E=E, nu=0.3, density=1000.0),
                 start=start(number, lower, upper),
+                contact=PenaltyContact("off"),
             )
         )
-    patient = Optimization(tolerance=1e-3, max_iterations=1000, collisions="off")
+    patient = Optimization(tolerance=1e-3, max_iterations=1000)
     return Scene(
         title=title,
         simulation=SimulationSettings(dx=0.1, gravity=(0.0, 0.0, 0.0), integrator=patient),

@@ -10,7 +10,7 @@ is inside and nothing should get far inside in one step. Friction follows after 
 
 What to look at: the first torus is caught by the peg, the others pile up around it, tilt, and wedge themselves against
 the wall. At the end all three kinds of contact are active. Try `--set integrator.friction=0`,
-`--set solid.material.E=3e5`, or `--set integrator.penalty=1e5` (a bowl of foam, into which they sink).
+`--set solid.material.E=3e5`, or `--set solid.contact.obstacle_stiffness=1e5` (a bowl of foam, into which they sink).
 
 1 750 vertices, 5 500 tetrahedra, 240 steps; on two cores about 45 s.
 """
@@ -19,6 +19,7 @@ import numpy as np
 
 from continua import Simulation
 from continua.contact import colliders
+from continua.contact.penalty import PenaltyContact
 from continua.gallery._contact import clearance, newton_per_step, overlap
 from continua.gallery._measure import momentum_gap
 from continua.geometry import shapes
@@ -69,6 +70,7 @@ def torus(number: int) -> SolidSettings:
         name=f"torus {number + 1}",
         mesh=ShapeMesh(shapes.Torus(center, RADIUS, TUBE, axis), 0.15),
         material=FixedCorotated(E=1e5, nu=0.4, density=1000.0),
+        contact=PenaltyContact("all", friction=0.3),
     )
 
 
@@ -76,9 +78,7 @@ VERTICES, FACES = bowl()
 
 scene = Scene(
     title="Tori into a bowl",
-    simulation=SimulationSettings(
-        dx=0.1, gravity=(0.0, -9.81, 0.0), dt=1 / 120, integrator=Optimization(collisions="all", friction=0.3)
-    ),
+    simulation=SimulationSettings(dx=0.1, gravity=(0.0, -9.81, 0.0), dt=1 / 120, integrator=Optimization()),
     solid=[torus(number) for number in range(COUNT)],
     collider=[
         colliders.Mesh(vertices=VERTICES, faces=FACES, friction=0.3, name="bowl"),

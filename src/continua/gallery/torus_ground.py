@@ -7,14 +7,15 @@ thickness of the tube: five per frame, as in the source.
 
 What to look at: the sides of the hole meet, hold the torus up and open again; it rocks over and lies flat. Vertices
 are never below the ground, and in each other by less than 5 % of the radius of the tube. Try
-`--set integrator.collisions=bodies` (the tube passes through itself), `--set solid.material.E=5e5` (the hole stays
-open), or `--set integrator.collision_stiffness=1e5` (soft contact).
+`--set solid.contact.collisions=others` (the tube passes through itself), `--set solid.material.E=5e5` (the hole stays
+open), or `--set solid.contact.stiffness=1e5` (soft contact).
 
 990 vertices, 3 800 tetrahedra, 180 steps; on two cores about 15 s.
 """
 
 from continua import Simulation
 from continua.contact import colliders
+from continua.contact.penalty import PenaltyContact
 from continua.gallery._contact import clearance, newton_per_step, overlap
 from continua.gallery._measure import momentum_gap
 from continua.geometry import shapes
@@ -38,15 +39,14 @@ TORUS = shapes.Torus((0.0, 0.75, 0.0), RADIUS, TUBE, axis=(0.0, 0.12, 1.0))
 
 scene = Scene(
     title="Torus on the ground",
-    simulation=SimulationSettings(
-        dx=0.1, gravity=(0.0, -9.81, 0.0), dt=1 / 120, integrator=Optimization(collisions="all")
-    ),
+    simulation=SimulationSettings(dx=0.1, gravity=(0.0, -9.81, 0.0), dt=1 / 120, integrator=Optimization()),
     solid=[
         SolidSettings(
             name="torus",
             mesh=ShapeMesh(TORUS, 0.12),
             material=FixedCorotated(E=1e5, nu=0.4, density=1000.0),
             velocity=(0.0, -5.0, 0.0),
+            contact=PenaltyContact("all"),
         )
     ],
     collider=[colliders.Plane((0.0, 1.0, 0.0), friction=0.5, name="ground")],

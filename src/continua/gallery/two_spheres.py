@@ -5,8 +5,8 @@ surface by an energy that grows with the cube of the depth (J15 section A.5.3); 
 on the corners of the triangle there, so that the balls exchange momentum and none is lost.
 
 What to look at: both balls are flattened where they meet, leave in new directions and spin a little. Try
-`--set integrator.friction=0.5` (they spin more), `--set integrator.collisions=off` (they pass through each other)
-or `--set integrator.collision_stiffness=1e5` (they sink into each other).
+`--set solid.contact.friction=0.5` (they spin more), `--set solid.contact.collisions=off` (they pass through each other)
+or `--set solid.contact.stiffness=1e5` (they sink into each other).
 
 J15 table A.1 counts 8.1 linear solves per step. Here they are 23, and more with finer meshes and stiffer
 contact; on the small mesh of the tests they are 8.5.

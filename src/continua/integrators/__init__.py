@@ -4,7 +4,7 @@ from continua.integrators.field import BadParticle, Field
 from continua.integrators.implicit import ImplicitGrid
 from continua.integrators.incompressible import IncompressibleFlow
 from continua.integrators.making import make_stepper
-from continua.integrators.mesh_step import MeshResult, MeshStepper
+from continua.integrators.mesh_step import Friction, MeshResult, MeshStepper
 from continua.integrators.obstacles import ObstacleTable
 from continua.integrators.schemes import (
     AnyIntegrator,
@@ -22,6 +22,7 @@ __all__ = [
     "AnyIntegrator",
     "BadParticle",
     "Field",
+    "Friction",
     "ImplicitGrid",
     "Incompressible",
     "IncompressibleFlow",

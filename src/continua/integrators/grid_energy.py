@@ -45,6 +45,8 @@ class GridEnergy:
     def _sum(self, scatter: Callable[[BodyEnergy, NDArray, bool], None]) -> Array:
         """Node sums (N, 3) over all bodies."""
         nodes = self._sums.get(self._shape, self._dtype)
+        if not self._parts:
+            nodes[:] = 0
         for number, part in enumerate(self._parts):
             scatter(part, nodes, number > 0)
         return nodes.reshape(-1, 4)[:, :3].astype(np.float64)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from continua.bodies.mesh_body import MeshBody
 from continua.bodies.solid_body import SolidBody
-from continua.integrators.schemes import Optimization
-from continua.mesh import SelfCollision
+from continua.mesh import CollisionPairs, SelfCollision
 from continua.mesh.collision import EPSILON
 
 Array = NDArray[np.float64]
@@ -22,38 +21,61 @@ def penalty_stiffness(bodies: Sequence[MeshBody]) -> float:
     return PENALTY * max(body.stiffness / body.edge_length for body in bodies)
 
 
-def collision_of(bodies: Sequence[MeshBody], settings: Optimization) -> SelfCollision | None:
+def collision_of(bodies: Sequence[MeshBody]) -> SelfCollision | None:
     """The energy over the points of all bodies, one body after the other; None where nothing can meet.
 
     It knows the undeformed meshes only, and serves all steps. Springs have no inside and take no part.
     """
     starts = np.cumsum([0] + [len(body) for body in bodies])
-    solids = [(body, start) for body, start in zip(bodies, starts) if isinstance(body, SolidBody)]
-    own_body = settings.collisions == "all"
+    solids = [
+        (body, start)
+        for body, start in zip(bodies, starts)
+        if isinstance(body, SolidBody) and body.contact.collisions != "off"
+    ]
+    own_body = any(body.contact.collisions == "all" for body, _ in solids)
     parts = sum(int(body.mesh.components.max()) + 1 for body, _ in solids)
-    if settings.collisions == "off" or parts < (1 if own_body else 2):
+    if not solids or parts < (1 if own_body else 2):
         return None
-    stiffness = settings.collision_stiffness or penalty_stiffness([body for body, _ in solids])
+    given = [body.contact.stiffness for body, _ in solids if body.contact.stiffness]
     smallest = min(float(np.ptp(body.rest, axis=0).max()) for body, _ in solids)
+    only_others = np.concatenate([np.full(len(body), body.contact.collisions != "all") for body in bodies])
     return SelfCollision(
         np.concatenate([body.rest for body in bodies]),
         np.concatenate([body.cells + start for body, start in solids]),
         np.concatenate([body.surface + start for body, start in solids]),
-        stiffness=stiffness,
+        stiffness=max(given) if given else penalty_stiffness([body for body, _ in solids]),
         epsilon=EPSILON * smallest**2,
         own_body=own_body,
+        only_others=only_others if own_body and only_others.any() else None,
     )
 
 
+def pair_friction(
+    bodies: Sequence[MeshBody], pairs: CollisionPairs, between: Callable[[MeshBody, MeshBody], float]
+) -> Array:
+    """Coefficients (P,) of pairs over the points of all bodies, one body after the other."""
+    ends = np.cumsum([len(body) for body in bodies])
+    a, b = (np.searchsorted(ends, pairs.nodes[:, k], side="right") for k in (0, 1))
+    table = np.array([[between(one, other) for other in bodies] for one in bodies])
+    found: Array = table[a, b]
+    return found
+
+
 def rub_bodies(
-    v: Array, x: Array, mass: Array, collision: SelfCollision, friction: float, dt: float
+    v: Array,
+    x: Array,
+    mass: Array,
+    collision: SelfCollision,
+    friction: Callable[[CollisionPairs], Array],
+    dt: float,
 ) -> Array:
     """Coulomb friction after the solve between bodies in contact at x (N, d) [m], over a step dt [s].
 
     Changes v (N, d) [m/s] and gives the impulses (N, d) [N s] on all points. mass (N,) [kg]: inf for fixed points.
+    friction gives the coefficients of pairs (P,).
     """
     pairs = collision.pairs(x)
-    v[:], impulses = pairs.friction(v, mass, coefficient=friction, dt=dt)
+    v[:], impulses = pairs.friction(v, mass, coefficient=friction(pairs), dt=dt)
     given = np.zeros_like(v)
     np.add.at(given, pairs.nodes, pairs.weights[:, :, None] * impulses[:, None, :])
     return given

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -16,9 +16,9 @@ from continua.contact.mesh_contact import SLIP, STICKY, TOUCHING, ContactSurface
 from continua.contact.mesh_penalty import LevelSetPenalty
 from continua.errors import InstabilityError
 from continua.integrators.implicit import WORK
-from continua.integrators.mesh_collisions import collision_of, penalty_stiffness, rub_bodies
+from continua.integrators.mesh_collisions import collision_of, pair_friction, penalty_stiffness, rub_bodies
 from continua.integrators.schemes import Optimization
-from continua.mesh import Rayleigh, SelfCollision
+from continua.mesh import CollisionPairs, Rayleigh, SelfCollision
 from continua.optimize import Gravity, ImplicitStep, Options, PointState, Report, StepEnergy, Term, minimise
 from continua.optimize.krylov import norm
 
@@ -28,6 +28,14 @@ SAME_STEP = 1e-9  # relative difference of steps that BDF2 takes for equal
 NEARLY = 1e3  # times the tolerance: a step that stops there without converging is reported but good enough
 ROUNDING = 100 * float(np.finfo(np.float64).eps)
 RESCUE = 4  # times as many iterations with positive elements, if the first ones did not suffice
+
+
+@dataclass(frozen=True)
+class Friction:
+    """Coefficients between mesh bodies, and between an obstacle and a mesh body."""
+
+    bodies: Callable[[MeshBody, MeshBody], float]
+    obstacle: Callable[[Collider, MeshBody], float]
 
 
 @dataclass
@@ -85,6 +93,7 @@ class MeshStepper:
     """Advances mesh bodies among colliders."""
 
     settings: Optimization
+    friction: Friction
     report: dict[str, float] = field(default_factory=dict)  # columns of the diagnostics
     seconds: float = 0.0  # spent so far
     last_solve: Report | None = None  # with the energies of all iterations
@@ -103,8 +112,10 @@ class MeshStepper:
         """One step from t to t + dt [s], not yet accepted."""
         begin = time.perf_counter()
         if self._meeting != tuple(bodies):
-            self.collision, self._meeting = collision_of(bodies, self.settings), tuple(bodies)
-        problem = _Problem(bodies, colliders, forces, dt, t, gravity, self.settings, self.collision)
+            self.collision, self._meeting = collision_of(bodies), tuple(bodies)
+        problem = _Problem(
+            bodies, colliders, forces, dt, t, gravity, self.settings, self.collision, self.friction
+        )
         x, report = problem.solve()
         result = problem.result(x, report)
         result.seconds = time.perf_counter() - begin
@@ -136,7 +147,9 @@ class _Problem:
         gravity: NDArray[np.float64],
         settings: Optimization,
         collision: SelfCollision | None,
+        friction: Friction,
     ) -> None:
+        self.friction = friction
         self.bodies, self.colliders, self.collision = bodies, colliders, collision
         self.dt, self.t, self.settings = dt, t, settings
         ends = np.cumsum([len(body) for body in bodies])
@@ -221,7 +234,8 @@ class _Problem:
         return contact, [LevelSetPenalty(s, ~fixed, stiffness) for s in surfaces if s.sampled]
 
     def _penalty_stiffness(self) -> float:
-        return self.settings.penalty or penalty_stiffness(self.bodies)
+        given = [b.contact.obstacle_stiffness for b in self.bodies if b.contact.obstacle_stiffness]
+        return max(given) if given else penalty_stiffness(self.bodies)
 
     def _options(self, acceleration: float) -> Options:
         """A step is done when forces are small against the weight; Krylov solves become exact when they are small
@@ -305,7 +319,9 @@ class _Problem:
         reactions = self.contact.reactions(gradient)
         reactions += [(p.surface, *p.reaction(x)) for p in self.penalties]
         for surface, some, force in reactions:
-            given = during * force + rub(v, x, self.mass, surface, some, during * force)
+            given = during * force + rub(
+                v, x, self.mass, surface, some, during * force, self._obstacle_friction(surface)[some]
+            )
             impulses[surface.owner, :d] += given.sum(axis=0)
         holding = during * gradient - rubbed
         pulls = np.zeros((len(self.bodies), 3))
@@ -317,15 +333,25 @@ class _Problem:
         moved = [PointState(x[rows].copy(), v[rows].copy()) for rows in self.rows]
         return MeshResult(moved, impulses, pulls, report, 0.0)
 
+    def _obstacle_friction(self, surface: ContactSurface) -> Array:
+        """Of all points (N,) with an obstacle."""
+        collider = self.colliders[surface.owner]
+        return np.concatenate([np.full(len(b), self.friction.obstacle(collider, b)) for b in self.bodies])
+
     def _rub_bodies(self, v: Array, x: Array, during: float) -> Array:
         """Friction between bodies that press for a time [s] changes v (N, d) [m/s]: its impulses (N, d) [N s].
 
         Colliders rub after it, so that points between a body and a collider obey the collider.
         """
-        if self.collision is None or self.settings.friction == 0:
+        between = self.friction.bodies
+        if self.collision is None or not any(between(a, b) for a in self.bodies for b in self.bodies):
             return np.zeros_like(v)
         mass = np.where(self.fixed, np.inf, self.mass)
-        return rub_bodies(v, x, mass, self.collision, self.settings.friction, during)
+
+        def friction(pairs: CollisionPairs) -> Array:
+            return pair_friction(self.bodies, pairs, between)
+
+        return rub_bodies(v, x, mass, self.collision, friction, during)
 
 
 def _together(first: Report, second: Report) -> Report:

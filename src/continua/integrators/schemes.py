@@ -1,11 +1,12 @@
 """How a simulation advances in time, as users choose it."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 from pydantic.dataclasses import dataclass
+from pydantic_core import ArgsKwargs
 
-from continua._model import CONFIG, NonNegative, Positive
+from continua._model import CONFIG, Positive
 from continua._validation import raises
 from continua.errors import SetupError
 from continua.optimize import Scheme
@@ -67,6 +68,14 @@ class SemiImplicit(Integrator):
         return True
 
 
+MOVED = {  # what was said of mesh bodies once, and where it is said now
+    "collisions": "collisions",
+    "collision_stiffness": "stiffness",
+    "penalty": "obstacle_stiffness",
+    "friction": "friction",
+}
+
+
 @raises(SetupError)
 @dataclass(config=CONFIG)
 class Optimization(Integrator):
@@ -90,20 +99,19 @@ class Optimization(Integrator):
         default="backward-euler",
         description="of mesh bodies: backward-euler (order 1, loses energy), trapezoid or bdf2 (order 2)",
     )
-    penalty: Positive | None = Field(
-        default=None,
-        description="stiffness of sampled colliders towards mesh bodies [N/m^2]; left out: 10 times that of the bodies",
-    )
-    collisions: Literal["off", "bodies", "all"] = Field(
-        default="bodies",
-        description="which solid mesh bodies push each other apart: none, different ones, or each also itself",
-    )
-    collision_stiffness: Positive | None = Field(
-        default=None,
-        description="of these collisions [N/m^2], energy over depth^3; left out: 10 times that of the bodies",
-    )
-    friction: NonNegative = Field(default=0.0, description="Coulomb coefficient between mesh bodies")
     type: Literal["optimization"] = Field(default="optimization", kw_only=True, repr=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _not_moved(cls, given: Any) -> Any:
+        keys = given.kwargs if isinstance(given, ArgsKwargs) else given
+        for old in MOVED:
+            if isinstance(keys, dict) and old in keys:
+                raise ValueError(
+                    f"{old} belongs to the mesh bodies now: give each SolidBody contact=PenaltyContact("
+                    f"{MOVED[old]}=...), in scene files solid.contact.{MOVED[old]}"
+                )
+        return given
 
     @property
     def implicit(self) -> bool:

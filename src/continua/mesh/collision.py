@@ -8,6 +8,8 @@ from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
 
 from continua import _core
 from continua.errors import GeometryError, SetupError
@@ -75,19 +77,21 @@ class CollisionPairs:
         return out
 
     def friction(
-        self, v: ArrayLike, mass: ArrayLike, *, coefficient: float, dt: float
+        self, v: ArrayLike, mass: ArrayLike, *, coefficient: ArrayLike, dt: float
     ) -> tuple[Array, Array]:
         """Velocities (N, d) [m/s] after friction over a step dt [s], and its impulses (P, d) [N s].
 
         v (N, d) [m/s]; mass (N,) [kg], inf for nodes that nothing moves. Impulse j of pair p changes the velocity of
-        node i in it by weight_i j / mass_i; it is never longer than coefficient dt times the force of the pair, and
+        node i in it by weight_i j / mass_i; it is never longer than the coefficient, one or (P,), times dt
+        times the force of the pair, and
         together they never add kinetic energy. Momentum is kept; the angular momentum changes by ways x j, because
         point and facet are apart.
         """
         slowed = np.array(v, dtype=np.float64, order="C")
         impulses = np.empty_like(self.ways)
+        mu = np.array(np.broadcast_to(coefficient, len(self)), dtype=np.float64)
         try:
-            self._kernel.friction(node_array(mass), coefficient, dt, slowed, impulses)
+            self._kernel.friction(node_array(mass), mu, dt, slowed, impulses)
         except ValueError as error:
             raise SetupError(f"friction: {error}") from None
         return slowed, impulses
@@ -103,6 +107,7 @@ class SelfCollision:
 
     points (N, d) [m]: undeformed positions. cells (M, d+1): triangles or tetrahedra. surface (F, d): their boundary.
     stiffness: k [N/m^2], energy over depth^3 of every node; epsilon [m^2].
+    only_others (N,): nodes of bodies that do not collide with themselves although others do.
     own_body: whether bodies collide with themselves too. Bodies crumpled so much that the surface around a node turns
     inside out make that energy jump, and the minimiser stop; see `holding`.
     """
@@ -116,6 +121,7 @@ class SelfCollision:
         stiffness: float,
         epsilon: float = EPSILON,
         own_body: bool = True,
+        only_others: NDArray[np.bool_] | None = None,
     ) -> None:
         rest = np.array(points, dtype=np.float64, order="C")
         if rest.ndim != 2 or rest.shape[1] not in (2, 3) or not np.isfinite(rest).all():
@@ -133,7 +139,10 @@ class SelfCollision:
             )
         except ValueError as error:
             raise GeometryError(f"self-collision: {error}") from None
-        self.own_body = own_body
+        self.own_body, self._only_others = own_body, only_others
+        edges = np.asarray(cells)[:, [(i, j) for i in range(d + 1) for j in range(i)]].reshape(-1, 2)
+        graph = coo_matrix((np.ones(len(edges)), edges.T), (len(rest), len(rest)))
+        self._part = connected_components(graph, directed=False)[1]  # (N,) the body of every node
         self._stiffness, self._epsilon = stiffness, epsilon
         self._x = rest
         self._held: NDArray[np.int32] | None = None
@@ -142,7 +151,11 @@ class SelfCollision:
 
     def find(self, x: ArrayLike) -> NDArray[np.int32]:
         """Which surface nodes are inside, and the facets through which they should leave, (P, d+1)."""
-        return np.asarray(self._detector.find(node_array(x)), dtype=np.int32)
+        pairs = np.asarray(self._detector.find(node_array(x)), dtype=np.int32)
+        if self._only_others is None:
+            return pairs
+        own = self._part[pairs[:, 0]] == self._part[pairs[:, 1]]
+        return np.ascontiguousarray(pairs[~(own & self._only_others[pairs[:, 0]])])
 
     def pairs(self, x: ArrayLike) -> CollisionPairs:
         """What collides at the positions x (N, d) [m]; searched once for calls with the same x in a row."""

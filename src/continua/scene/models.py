@@ -19,6 +19,7 @@ from continua.bodies.variation import FieldLike
 from continua.bodies.velocity import VelocityLike
 from continua.contact.boundaries import AnyBoundary
 from continua.contact.colliders import AnyCollider
+from continua.contact.penalty import PenaltyContact
 from continua.geometry.meshes import AnyMesh, AnySprings, SimplexMesh, SpringMesh
 from continua.geometry.shapes import AnyShape
 from continua.integrators import AnyIntegrator, Symplectic
@@ -137,6 +138,9 @@ class MeshSettings(Settings):
     damping: NonNegative = Field(
         default=0.0,
         description="Rayleigh damping [s]: a mode of angular frequency w decays at the rate damping w^2 / 2",
+    )
+    contact: PenaltyContact = Field(
+        default_factory=PenaltyContact, description="how it meets others while it moves on its own"
     )
     on_grid: bool | None = Field(
         default=None,

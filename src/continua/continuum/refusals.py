@@ -1,0 +1,102 @@
+"""Settings that would be accepted and then ignored: each is refused with a sentence that says what to change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from continua.errors import SetupError
+from continua.integrators.schemes import Incompressible, Integrator, Optimization, SemiImplicit
+
+if TYPE_CHECKING:
+    from continua.world import World
+
+
+DEFAULT_ELASTIC_CFL, DEFAULT_PUSH_OUT = 0.4, 0.5  # those of World
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A setting and why it cannot act; key: where it stands in scene files."""
+
+    key: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.key} {self.why}"
+
+
+def refusals(world: World) -> Iterator[Refusal]:
+    """Everything that is set in a world and would not act."""
+    integrators = [world.integrator_of(name) for name in world.continua]
+    yield from _of_integrators(world, integrators)
+    yield from _of_meshes(world)
+    if any(isinstance(integrator, Incompressible) for integrator in integrators):
+        yield from _of_flow(world)
+
+
+def _of_integrators(world: World, integrators: list[Integrator]) -> Iterator[Refusal]:
+    explicit = [i for i in integrators if not i.implicit and not i.incompressible]
+    if world.stress_transfer != "gradient" and not explicit:
+        yield Refusal("stress_transfer", "acts in explicit steps only: leave it out, or use symplectic")
+    if world.deformation != "safe" and not explicit:
+        yield Refusal("deformation", "acts in explicit steps only: leave it out, or use symplectic")
+    if world.elastic_cfl != DEFAULT_ELASTIC_CFL and not explicit and world.grid_bodies:
+        yield Refusal("elastic_cfl", "limits explicit steps only: use cfl or dt, or integrator symplectic")
+    linear = [
+        i for i in integrators if isinstance(i, (SemiImplicit, Optimization)) and i.positions == "implicit"
+    ]
+    if linear and world.degree == 1 and world.grid_bodies:
+        yield Refusal(
+            "integrator.positions",
+            'is implicit, which needs smooth B-splines: use kernel quadratic or cubic, or positions="explicit"',
+        )
+    for integrator in integrators:
+        if (
+            isinstance(integrator, Optimization)
+            and integrator.scheme != "backward-euler"
+            and not world.free_meshes
+        ):
+            yield Refusal(
+                "integrator.scheme",
+                f'is "{integrator.scheme}", which moves meshes on their own only, and there are none: use '
+                "backward-euler, or on_grid = false",
+            )
+
+
+def _of_meshes(world: World) -> Iterator[Refusal]:
+    if world.free_meshes and world.boundaries:
+        name = world.free_meshes[0].name
+        yield Refusal(
+            "boundary",
+            f'does not act on the mesh body "{name}", which moves on its own: set its on_grid to true, or script its '
+            "vertices",
+        )
+    for body in world.mesh_bodies:
+        if body.set is not None and body.contact != type(body.contact)():
+            yield Refusal(
+                f'contact of the mesh body "{body.name}"',
+                "is for bodies that move on their own, but this one is on the grid, where continua meet: leave it out "
+                "and use a Contact between continua, or set on_grid to false",
+            )
+
+
+def _of_flow(world: World) -> Iterator[Refusal]:
+    if world.push_out not in (None, DEFAULT_PUSH_OUT):
+        yield Refusal(
+            "push_out", "is a depth, but a flow sets particles back to the surface of walls: leave it out"
+        )
+    for collider in world.colliders:
+        if collider.friction > 0:
+            yield Refusal(
+                f'friction of the collider "{collider.name}"',
+                "does not act on an incompressible flow, which slips along walls or sticks to them: leave it out, or "
+                'use mode "sticky" with a viscosity',
+            )
+
+
+def check_settings(world: World) -> None:
+    """Raise for the first setting that would be ignored."""
+    for refusal in refusals(world):
+        raise SetupError(str(refusal))
