@@ -92,9 +92,7 @@ class Slab:
         """With the slab."""
         t = np.radians(self.slope)
         down = np.sin(t) * self.along - np.cos(t) * self.up
-        sim = Simulation(
-            H, list(self.gravity * down), precision=self.precision, push_out=None, dt=self.dt
-        )
+        sim = Simulation(H, list(self.gravity * down), precision=self.precision, push_out=None, dt=self.dt)
         z = self.depth / 2
         low, high = (-self.behind, -4.0, -z), (self.length - self.behind, 0.0, z)
         sim.add(self.box(low, high), JELLY, name="slab", continuum="a" if self.separate else None)
@@ -103,7 +101,9 @@ class Slab:
             sim.add(Plane(tuple(self.up), tuple(point), mode="sticky", name="ground"))
         return sim
 
-    def add(self, sim: Simulation, shape: Shape, material: Material = JELLY, velocity: Array | None = None) -> ParticleBody:
+    def add(
+        self, sim: Simulation, shape: Shape, material: Material = JELLY, velocity: Array | None = None
+    ) -> ParticleBody:
         """Something on the slab."""
         body = sim.add(
             shape, material, name="top", continuum="b" if self.separate else None, velocity=velocity
