@@ -17,7 +17,7 @@ STIFF = ct.materials.FixedCorotated(1e9, 0.3, 2000.0)
 IMPLICIT = [Optimization(), Optimization(tolerance=1e-9), SemiImplicit(), SemiImplicit(tolerance=1e-9)]
 
 
-@pytest.mark.parametrize("integrator", IMPLICIT, ids=repr)
+@pytest.mark.parametrize("integrator", IMPLICIT, ids=lambda one: f"{type(one).__name__}-{one.tolerance:g}")
 def test_snow_meets_a_stiff_block_of_an_implicit_continuum(integrator):
     """Each solve may lose its tolerance of the momentum, contact loses none; the steps are those of snow."""
     sim = ct.Simulation(H, (0.0, 0.0))

@@ -42,7 +42,7 @@ def test_sliding_in_space(friction):
 
 @pytest.mark.parametrize("friction", [0.0, 0.4])
 def test_sliding_in_single_precision(friction):
-    """Velocities are rounded to 1e-7 of 2 m/s per step of 5e-4 s, mostly at random: far less than 0.001 g on average."""
+    """Velocities are rounded to 1e-7 of 2 m/s per step of 5e-4 s, at random: less than 0.001 g on average."""
     slab = dataclasses.replace(SLOPE, friction=friction, offset=OFFSETS[1])
     double, single = slide_error(slab), slide_error(dataclasses.replace(slab, precision="single"))
     assert abs(single) < 0.01 and abs(single - double) < 1e-3

@@ -24,10 +24,10 @@ def warn_of_overlaps(steppers: Mapping[str, Stepper], pairs: Sequence[Pair], kno
     for pair in pairs:
         if pair.a not in fills or pair.b not in fills:
             continue
-        keys = [nodes[name].field.grid.keys for name in (pair.a, pair.b)]
-        shared, in_a, in_b = np.intersect1d(*keys, assume_unique=True, return_indices=True)
-        a, b = fills[pair.a][in_a], fills[pair.b][in_b]
-        together = np.where((a > 0) & (b > 0), a + b, 0.0)
+        a, b = (nodes[name].field.grid.keys for name in (pair.a, pair.b))
+        shared, in_a, in_b = np.intersect1d(a, b, assume_unique=True, return_indices=True)
+        of_a, of_b = fills[pair.a][in_a], fills[pair.b][in_b]
+        together = np.where((of_a > 0) & (of_b > 0), of_a + of_b, 0.0)
         if not len(shared) or together.max() <= TOO_FULL:
             continue
         block, node = np.unravel_index(together.argmax(), together.shape)

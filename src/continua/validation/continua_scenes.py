@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from continua.bodies.body import Body
 from continua.bodies.points import ParticleBody
 from continua.contact.colliders import Plane
 from continua.continuum import Contact
@@ -21,6 +22,7 @@ from continua.geometry.shapes import Box, Rotated, Sphere
 from continua.materials import FixedCorotated
 from continua.materials.base import Material
 from continua.simulation import Simulation
+from continua.world import VelocityLike
 
 Array = NDArray[np.float64]
 
@@ -102,7 +104,7 @@ class Slab:
         return sim
 
     def add(
-        self, sim: Simulation, shape: Shape, material: Material = JELLY, velocity: Array | None = None
+        self, sim: Simulation, shape: Shape, material: Material = JELLY, velocity: VelocityLike = None
     ) -> ParticleBody:
         """Something on the slab."""
         body = sim.add(
@@ -113,7 +115,7 @@ class Slab:
         return body
 
 
-def mean_velocity(body: ParticleBody) -> Array:
+def mean_velocity(body: Body) -> Array:
     """Of the centre of mass (d,) [m/s]."""
     return np.asarray(body.mass.astype(np.float64) @ body.v / body.mass.sum(dtype=np.float64))
 
@@ -174,7 +176,7 @@ def discs(
     offset: tuple[float, ...] = (0.0, 0.0),
     friction: float = 0.0,
 ) -> Simulation:
-    """Discs of radius 0.2 m at (0.2, 0.2) and (0.8, 0.8), 0.1 m/s towards each other along both axes, after `start` [s]."""
+    """Discs of radius 0.2 m that start at (0.2, 0.2) and (0.8, 0.8) with 0.1 m/s along both axes, after `start` [s]."""
     sim = Simulation(h, (0.0, 0.0), precision=precision)
     for name, sign, stuff in (("a", 1, material), ("b", -1, other or material)):
         at = 0.5 - sign * (0.3 - 0.1 * start)
