@@ -27,6 +27,7 @@ def test_a_stack_stands(friction, blocks, most):
 
 
 def test_a_stack_stands_in_space():
+    """Three blocks of 6 x 4 x 6 cells; slimmer ones sink a little more (5 cells: 0.13)."""
     sim = ct.Simulation(H, (0, -G, 0), push_out=None)
     sim.add(ct.colliders.Plane((0.0, 1.0, 0.0), (0.0, 1.5 * H, 0.0), mode="sticky"))
     for k in range(3):
@@ -34,7 +35,7 @@ def test_a_stack_stands_in_space():
     for a, b in ("01", "12", "02"):
         sim.add(ct.Contact(a, b, friction=0.3))
     before = [b.x[:, 1].mean() for b in sim.bodies]
-    ms.run(sim, 1.0)
+    ms.run(sim, 0.6)
     assert max(abs(b.x[:, 1].mean() - y) for b, y in zip(sim.bodies, before)) < 0.1 * H
 
 
@@ -65,6 +66,19 @@ def test_a_layer_does_not_pass_through_a_layer(offset, slack, most):
         least = min(least, (b.x[:, 1].mean() - a.x[:, 1].mean() - ms.A) / H)
     assert least > -most
     assert sim.contact_impulses["a_b"][1] < 0 and b.x[:, 1].mean() > a.x[:, 1].mean()
+
+
+@pytest.mark.xfail(
+    strict=True, reason="no bound on the approach per step: it is 1.4 cells here, 0.2 would be safe"
+)
+def test_a_fast_layer_does_not_pass_through_a_layer():
+    """So soft that only their speed limits the steps."""
+    soft, sim = ct.materials.FixedCorotated(1e3, 0.3, 1000.0), ct.Simulation(H, (0.0, 0.0))
+    for name, low, v in (("a", 0.0, 3.0), ("b", 3.0, -3.0)):
+        sim.add(ms.box((0, low), (8, low + 0.5)), soft, velocity=(0, v), name=name, continuum=name)
+    sim.add(ct.Contact("a", "b", slack=0.0))
+    ms.run(sim, 0.1)
+    assert sim.bodies[1].x[:, 1].mean() > sim.bodies[0].x[:, 1].mean() + 0.2 * H
 
 
 @pytest.mark.parametrize("friction", [0.0, 0.5])

@@ -70,19 +70,18 @@ def test_discs_bounce_as_in_one_field(h):
     assert meet(discs(h, SOFT)).speed > one - 0.08
 
 
-def head_on(h, separate):
-    """Speed after over before of blocks of 1 x 0.4 m that meet face to face."""
-    stuff, sim = FixedCorotated(1e5, 0.3, 1000.0), ct.Simulation(h, (0.0, 0.0))
+@pytest.mark.parametrize("h, one", [(0.05, 0.90), (0.025, 0.95)])
+def test_blocks_bounce_head_on(h, one):
+    """Without lateral strain a wave runs through each block and back, and takes all of its momentum along.
+
+    `one` is what is left of the speed if both share a field that tears without resistance.
+    """
+    stuff, sim = FixedCorotated(1e5, 0.0, 1000.0), ct.Simulation(h, (0.0, 0.0))
     for name, s in (("a", -1), ("b", 1)):
         shape = ct.shapes.Box((s * (0.2 + 0.4 * h), 0.0), (0.4, 0.4))
-        sim.add(shape, stuff, velocity=(-0.2 * s, 0), name=name, continuum=name if separate else None)
-    ms.run(sim, 0.4)
-    return abs(float(mean_velocity(sim.bodies[0])[0])) / 0.2
-
-
-@pytest.mark.parametrize("h", [0.05, 0.025])
-def test_blocks_bounce_as_in_one_field(h):
-    assert head_on(h, True) > head_on(h, False) - 0.08
+        sim.add(shape, stuff, velocity=(-1.0 * s, 0), name=name, continuum=name)
+    ms.run(sim, 0.2)
+    assert -float(mean_velocity(sim.bodies[0])[0]) > one - 0.08
 
 
 RATIOS = [(100.0, 1.0), (1.0, 1000.0), (100.0, 1000.0)]

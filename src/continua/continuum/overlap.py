@@ -46,9 +46,9 @@ def _fill(stepper: NodeStepper) -> NDArray:
     field, nodes = stepper.field, np.zeros(stepper.field.grid.node_shape(), stepper.field.dtype)
     for body, exchanges in zip(field.bodies, field.exchanges, strict=True):
         for exchange, surface in zip(exchanges, body.contact_surfaces(), strict=True):
-            if surface.thin:
-                continue
             particles = exchange.particles
+            if surface.thin or not len(particles):
+                continue
             values = np.zeros((particles.ids.max() + 1, field.dimension))  # some may be gone
             values[particles.ids, 0] = particles.volume
             exchange.scatter_values(values, nodes, add=True)

@@ -201,12 +201,12 @@ def meet(sim: Simulation, start: float = 1.3, duration: float = 1.3) -> Meeting:
     first = sim.bodies[0]
     mass = float(first.mass.sum(dtype=np.float64))
     p0, energy = mass * 0.1 * np.sqrt(2), sim.diagnostics()["total"]
-    touched, rise = np.nan, 0.0
+    touched, rise, given = np.nan, 0.0, 0.0
     while sim.time < duration:
         sim.step(duration - sim.time)
-        given = p0 - mass * float(mean_velocity(first).sum()) / np.sqrt(2)
+        last, given = given, p0 - mass * float(mean_velocity(first).sum()) / np.sqrt(2)
         if np.isnan(touched) and given > 1e-3 * p0:
-            touched = start + sim.time
+            touched = start + sim.time - sim.dt * (given - 1e-3 * p0) / (given - last)
         rise = max(rise, sim.diagnostics()["total"] / energy - 1)
     row = sim.diagnostics()
     lost = float(np.hypot(row["momentum_x"], row["momentum_y"])) / p0
