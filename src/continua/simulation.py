@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from continua.bodies.body import Body
 from continua.bodies.force import pushed
 from continua.contact.colliders import Collider
+from continua.continuum.homes import Homes
 from continua.continuum.meeting import MeetingResult, Pair, advance
+from continua.continuum.overlap import warn_of_overlaps
 from continua.continuum.refusals import check_settings
 from continua.errors import InstabilityError, SetupError
 from continua.grid.blocks import SIDE
@@ -82,6 +84,7 @@ class Simulation:
         self._mesh_stepper: MeshStepper | None = None
         self._first_dt: float | None = None
         self._pairs: list[Pair] = []
+        self._homes = Homes()
         self._counted: list[object] = []  # obstacles that the rows of `impulses` belong to
 
     # ---- what there is ---------------------------------------------------------------------------------------
@@ -129,6 +132,7 @@ class Simulation:
         """Make the grids and fit the bodies to them; the first step does it by itself."""
         world = self.world
         world.settle_continua()
+        self._homes.check(world.bodies, world.continua)
         self._steppers = {name: self._make_stepper(name) for name in world.continua}
         world.join_grids()
         world.started = True
@@ -195,6 +199,7 @@ class Simulation:
     def step(self, remaining: float = float("inf")) -> float:
         """Advance by one time step of at most `remaining` [s]; returns the step taken [s]."""
         world, every = self.world, self.steppers
+        self._homes.check(world.bodies, world.continua)
         world.join_grids()
         for body in world.bodies:
             body.ready(world.wrap, world.dx, self.steps)
@@ -204,6 +209,8 @@ class Simulation:
         if moving:
             if bad := self._sort(moving):
                 raise unstable(self, bad, bound)
+            if self.steps == 0:
+                warn_of_overlaps(moving, self._pairs, world.warnings)
             result, bound = self._advance(moving, bound)
         moved = None
         if world.free_meshes:

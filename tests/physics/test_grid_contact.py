@@ -182,10 +182,13 @@ def test_several_colliders_act_whatever_their_order(d: int, mode: str) -> None:
         np.testing.assert_allclose(u[:, :2], np.tile((0.0, 0.4), (len(u), 1)), atol=1e-13)
 
 
-def splash(push_out: float | None, d: int = 2) -> tuple[float, float]:
-    """Deepest particle, in cells, of soft snow without hardening that hits a plane hard; momentum left over."""
+def splash(push_out: float | None, d: int = 2, sunk: float = 0.0) -> tuple[float, float]:
+    """Deepest particle, in cells, of soft snow without hardening that hits a plane hard; momentum left over.
+
+    At first it is so many cells deeper than just above the plane.
+    """
     sim = ct.Simulation(0.02, (0,) * d, push_out=push_out)
-    ball = ct.shapes.Sphere((0, 0.11, 0)[:d], 0.1)
+    ball = ct.shapes.Sphere((0, 0.11 - 0.02 * sunk, 0)[:d], 0.1)
     material = ct.materials.Snow(hardening=0.0)
     body = sim.add(ball, material, velocity=(1.0, -12.0, 0)[:d])
     sim.add(ct.colliders.Plane((0.1, 1, 0)[:d], friction=0.3))
@@ -200,12 +203,14 @@ def splash(push_out: float | None, d: int = 2) -> tuple[float, float]:
 
 @both
 def test_particles_sink_no_deeper_than_allowed(d: int) -> None:
-    deepest, missing = splash(0.5, d)
-    assert deepest >= -0.5 - 1e-9
-    assert missing <= 1e-10  # what pushing out takes is booked as impulse
+    for sunk in (0.0, 2.0):
+        deepest, missing = splash(0.5, d, sunk)
+        assert deepest >= -0.5 - 1e-9
+        assert missing <= 1e-10  # what pushing out takes is booked as impulse
     if d == 2:
-        assert splash(None)[0] < -0.5 - 1e-3  # left to the grid they sink deeper
-        assert splash(0.2)[0] >= -0.2 - 1e-9
+        assert splash(None)[0] >= -0.1  # the grid alone keeps out what comes from outside
+        assert splash(None, sunk=2.0)[0] < -1.0  # and leaves alone what was inside
+        assert splash(0.2, sunk=2.0)[0] >= -0.2 - 1e-9
 
 
 def test_a_block_at_rest_weighs_what_it_weighs() -> None:
