@@ -230,7 +230,14 @@ def _describe(sim: Simulation, plan: RunPlan, extra: dict[str, Any]) -> dict[str
         "fps": plan.fps,
         "frames": plan.frames,
         "bodies": [
-            {"name": b.name, "material": b.label, "particles": len(b)} | b.described() for b in sim.bodies
+            {
+                "name": b.name,
+                "material": b.label,
+                "particles": len(b),
+                "continuum": sim.world.continuum_of(b),
+            }
+            | b.described()
+            for b in sim.bodies
         ],
         "colliders": [adapter.dump_python(c, mode="json", exclude={"motion"}) for c in sim.colliders],
         "scene": None,

@@ -44,7 +44,8 @@ class MeshBody(Body):
     - drag [1/s]: every velocity decays at this rate;
     - damping [s]: lagged Rayleigh damping, by which a mode of angular frequency w decays at the rate damping w^2 / 2;
     - on_grid: whether the points are particles of the grid, where they meet all others, or move on their own; left
-      out: on their own only under the optimizer, as long as there are no particles in the world.
+      out: on their own only under the optimizer, as long as there are no particles in the world;
+    - continuum: name of the one it belongs to; left out: "main".
 
     On their own they need `integrator="optimization"`. They then meet colliders and move in the same time steps as
     particles, but do not meet particles; periodic axes and regions of fixed velocity do not act on them.
@@ -63,6 +64,7 @@ class MeshBody(Body):
         drag: float,
         damping: float,
         on_grid: bool | None,
+        continuum: str | None,
     ) -> None:
         for what, value in (("drag", drag), ("damping", damping)):
             if not (np.isfinite(value) and value >= 0):
@@ -83,6 +85,7 @@ class MeshBody(Body):
         self._hessian_bytes = hessian.values.nbytes
         self.drag, self.damping = float(drag), float(damping)
         self.on_grid = on_grid
+        self.continuum = continuum
         self.pull = np.zeros(3)  # impulse that scripts have given so far [N s]
         self.before: PointState | None = None  # one step ago
         self.before_dt = 0.0  # length of that step [s]

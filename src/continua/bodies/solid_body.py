@@ -42,6 +42,7 @@ class SolidBody(MeshBody):
         drag: float = 0.0,
         damping: float = 0.0,
         on_grid: bool | None = None,
+        continuum: str | None = None,
     ) -> None:
         if not isinstance(mesh, (SimplexMesh, BoxMesh, ShapeMesh, FileMesh)):
             raise SetupError("a SolidBody needs a mesh of triangles or tetrahedra, or a description of one")
@@ -64,6 +65,7 @@ class SolidBody(MeshBody):
             drag=drag,
             damping=damping,
             on_grid=on_grid,
+            continuum=continuum,
         )
 
     @property

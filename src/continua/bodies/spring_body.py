@@ -38,6 +38,7 @@ class SpringBody(MeshBody):
         drag: float = 0.0,
         damping: float = 0.0,
         on_grid: bool | None = None,
+        continuum: str | None = None,
     ) -> None:
         if not isinstance(springs, (SpringMesh, Chain, Cloth)):
             raise SetupError("a SpringBody needs springs; use a SolidBody for triangles or tetrahedra")
@@ -54,6 +55,7 @@ class SpringBody(MeshBody):
             drag=drag,
             damping=damping,
             on_grid=on_grid,
+            continuum=continuum,
         )
 
     @property
