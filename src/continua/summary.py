@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class BodySummary:
     """One body: particles or points of its mesh, mass [kg], wave speed [m/s] where it limits the step.
 
-    A mesh has `cells`, each a `cell`: "triangle", "tetrahedron" or "spring".
+    A mesh has `cells`, each a `cell`: "triangle", "tetrahedron" or "spring". `continuum` names the one it belongs to.
     """
 
     name: str
@@ -29,6 +29,26 @@ class BodySummary:
     wave_speed: float
     cells: int = 0
     cell: str = ""
+    continuum: str = "main"
+
+
+@dataclass(frozen=True)
+class ContinuumSummary:
+    """One continuum: its bodies, and how it advances."""
+
+    name: str
+    bodies: list[str]
+    integrator: str
+    transfer: str
+
+
+@dataclass(frozen=True)
+class PairSummary:
+    """Two continua that may meet, and the friction between them."""
+
+    a: str
+    b: str
+    friction: float
 
 
 @dataclass(frozen=True)
@@ -44,6 +64,8 @@ class Summary:
     expected_dt: float
     dt_bound: str
     memory: int
+    continua: list[ContinuumSummary] = field(default_factory=list)
+    pairs: list[PairSummary] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
 
@@ -69,11 +91,17 @@ def summarise(sim: Simulation) -> Summary:
     """See `Simulation.summary`."""
     world = sim.world
     bodies = [
-        BodySummary(b.name, b.label, len(b), float(b.mass.sum(dtype=np.float64)), b.max_wave_speed)
-        for b in world.particle_bodies
-    ] + [
-        BodySummary(str(m.name), m.label, len(m), float(m.mass.sum()), 0.0, len(m.cells), m.cell)
-        for m in world.mesh_bodies
+        BodySummary(
+            str(body.name),
+            body.label,
+            len(body),
+            float(body.mass.sum(dtype=np.float64)),
+            getattr(body, "max_wave_speed", 0.0),
+            body.described().get("cells", 0),
+            body.described().get("cell", ""),
+            world.continuum_of(body),
+        )
+        for body in world.bodies
     ]
     bounds = sim._bounds()
     bound = strictest(bounds) if bounds else sim.choose_dt()
@@ -89,6 +117,16 @@ def summarise(sim: Simulation) -> Summary:
         expected_dt=bound.dt,
         dt_bound=str(bound),
         memory=_memory(sim),
+        continua=[
+            ContinuumSummary(
+                name,
+                [str(body.name) for body in world.bodies_of(name)],
+                world.integrator_of(name).type,
+                world.transfer_of(name).type,
+            )
+            for name in world.continua
+        ],
+        pairs=[PairSummary(pair.a, pair.b, pair.friction) for pair in world.pairs()],
         warnings=list(world.warnings),
     )
 

@@ -74,7 +74,7 @@ def test_bodies_without_the_field_are_neutral() -> None:
 
 def test_an_unknown_field_lists_those_there_are() -> None:
     with pytest.raises(
-        OutputError, match="cannot color by 'temperature'; choose one of speed, material, body, id, J"
+        OutputError, match="cannot color by 'temperature'; choose one of speed, material, body, continuum, id, J"
     ):
         color_scale([Frame(0, 0.0, [body(J=np.ones(100))])], "temperature")
 
