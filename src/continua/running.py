@@ -211,7 +211,9 @@ def _interruptible() -> Iterator[threading.Event]:
 def frame_of(sim: Simulation, index: int) -> Frame:
     """What is seen at this moment: every body in order of particle id, and where the colliders are."""
     bodies = [
-        BodyFrame(str(b.name), b.kind, b.label, b.fields(), *b.topology(), continuum=sim.world.continuum_of(b))
+        BodyFrame(
+            str(b.name), b.kind, b.label, b.fields(), *b.topology(), continuum=sim.world.continuum_of(b)
+        )
         for b in sim.bodies
     ]
     poses = None

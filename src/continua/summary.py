@@ -121,14 +121,19 @@ def summarise(sim: Simulation) -> Summary:
             ContinuumSummary(
                 name,
                 [str(body.name) for body in world.bodies_of(name)],
-                world.integrator_of(name).type,
-                world.transfer_of(name).type,
+                _word(world.integrator_of(name)),
+                _word(world.transfer_of(name)),
             )
             for name in world.continua
         ],
         pairs=[PairSummary(pair.a, pair.b, pair.friction) for pair in world.pairs()],
         warnings=list(world.warnings),
     )
+
+
+def _word(scheme: object) -> str:
+    """What scene files call a scheme."""
+    return str(getattr(scheme, "type", type(scheme).__name__))
 
 
 def _memory(sim: Simulation) -> int:

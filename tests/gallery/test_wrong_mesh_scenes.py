@@ -10,8 +10,8 @@ import pytest
 from wrong_scene import assert_check_fails
 
 from continua import Simulation
-from continua.bodies.solid_body import SolidBody
 from continua.bodies.shape_error import shape_error
+from continua.bodies.solid_body import SolidBody
 from continua.bodies.start import Placed
 from continua.gallery._mesh_measure import drift, inverted
 from continua.geometry.meshes import BoxMesh
@@ -49,7 +49,8 @@ def test_plain_newton_fails_on_scripted_cubes(name: str, least: int) -> None:
     """At one step per frame (J15 table A.1); once astray it does not find back."""
     _, sim, frames = scene(name, [])
     steps = [
-        plain_step(sim.world.mesh_bodies[0], FRAME, k * FRAME, tolerance=1.0, most=30).converged for k in range(frames)
+        plain_step(sim.world.mesh_bodies[0], FRAME, k * FRAME, tolerance=1.0, most=30).converged
+        for k in range(frames)
     ]
     assert steps[0] and steps.count(False) >= least
 

@@ -43,7 +43,7 @@ continuum = "sand"
 
 [[springs]]
 name = "chain"
-springs = { type = "chain", start = [-0.3, 0.8], end = [0.3, 0.8], count = 20, stiffness = 500 }
+springs = { type = "chain", points = [[-0.05, 0.8], [-0.02, 0.8], [0.02, 0.8], [0.05, 0.8]], stiffness = 500 }
 density = 1.0
 continuum = "net"
 
@@ -98,7 +98,10 @@ def test_scene_and_python_are_the_same(pile: Load) -> None:
     assert list(world.continua) == ["sand", "net", "main"]
     assert [body.name for body in world.bodies_of("sand")] == ["heap", "emitter1"]
     assert [body.name for body in world.bodies_of("net")] == ["chain"]
-    assert world.transfer_of("sand") == ct.transfers.FLIP(0.9) and world.transfer_of("main") == ct.transfers.APIC()
+    assert (
+        world.transfer_of("sand") == ct.transfers.FLIP(0.9)
+        and world.transfer_of("main") == ct.transfers.APIC()
+    )
     pairs = {(pair.a, pair.b): (pair.friction, pair.slack) for pair in world.pairs()}
     assert pairs == {("main", "net"): (0.0, 0.25), ("main", "sand"): (0.3, 0.25), ("net", "sand"): (0.0, 0.0)}
     assert world.obstacle_friction("sand") == {0: 0.9} and world.obstacle_friction("main") == {}
@@ -109,8 +112,7 @@ def test_overrides_reach_continua_and_contacts(pile: Load) -> None:
     assert [contact.friction for contact in scene.contact] == [0.5, 0.5, 0.5]
     assert scene.contact[1].slack == 0.1
     assert scene.continuum[0].transfer == ct.transfers.PIC()
-    moved = pile(overrides=("body.heap.continuum=net", 'contact[1].b="main"', "springs.continuum=net"))
-    assert moved.body[1].continuum == "net" or moved.springs[0].continuum == "net"
+    assert pile(overrides=("body.heap.continuum=main",)).body[1].continuum == "main"
 
 
 def test_overrides_reach_those_of_python_scenes(tmp_path: Path) -> None:
@@ -129,10 +131,10 @@ def test_scene_survives_json_and_fits_the_schema(pile: Load, tmp_path: Path) -> 
     scene = pile()
     stored = json.loads(json.dumps(describe(open_scene(tmp_path / "pile.toml"))))
     assert rebuild(stored, "run.json").scene == scene
-    assert accepts(parse(TEXT), scene_schema())
+    assert accepts(scene_schema(), parse(TEXT))
     wrong = parse(TEXT)
     wrong["contact"][0]["stickiness"] = 1
-    assert not accepts(wrong, scene_schema())
+    assert not accepts(scene_schema(), wrong)
 
 
 def test_run_keeps_continua_and_resumes(pile: Load, tmp_path: Path) -> None:
@@ -172,14 +174,23 @@ MISTAKES = {
     "unknown continuum": (
         'velocity = [1.0, -1.0]\ncontinuum = "sand"',
         'velocity = [1.0, -1.0]\ncontinuum = "snad"',
-        ['body[1].continuum (body "heap") is "snad"', 'did you mean "sand"?', "sand, net, main", "[[continuum]]"],
+        [
+            'body[1].continuum (body "heap") is "snad"',
+            'did you mean "sand"?',
+            "sand, net, main",
+            "[[continuum]]",
+        ],
     ),
     "unknown continuum of springs": (
         'density = 1.0\ncontinuum = "net"',
         'density = 1.0\ncontinuum = "nett"',
         ['springs[0].continuum (springs "chain") is "nett"', 'did you mean "net"?'],
     ),
-    "a continuum twice": ('name = "net"', 'name = "sand"', ['continuum[1].name repeats "sand"', "continuum[0]"]),
+    "a continuum twice": (
+        'name = "net"',
+        'name = "sand"',
+        ['continuum[1].name repeats "sand"', "continuum[0]"],
+    ),
     "unknown thing in a contact": (
         'a = "sand"\nb = "main"',
         'a = "sand"\nb = "blok"',

@@ -77,7 +77,9 @@ class MeshBody(Body):
         self._x = first_positions(start, self.rest)
         self.begin(0.0)
         self._x[self.held] = self.places
-        self._v, self.velocity_gradient = evaluate(velocity, self._x)  # (N, d) [m/s]; (N, d, d) [1/s], at first
+        self._v, self.velocity_gradient = evaluate(
+            velocity, self._x
+        )  # (N, d) [m/s]; (N, d, d) [1/s], at first
         self._mass = mass
         self.energy = energy
         hessian = energy.hessian(self.rest)
@@ -90,7 +92,9 @@ class MeshBody(Body):
         self.before: PointState | None = None  # one step ago
         self.before_dt = 0.0  # length of that step [s]
         self.set: ParticleSet | None = None  # its points as particles, while it is on the grid
-        self.reaction = np.zeros(self.dimension)  # impulse of scripts against forces of the mesh, in this step
+        self.reaction = np.zeros(
+            self.dimension
+        )  # impulse of scripts against forces of the mesh, in this step
 
     def __len__(self) -> int:
         return len(self.rest)

@@ -52,7 +52,10 @@ def explain(error: Exception) -> tuple[str, int]:
     if hasattr(error, "format_message"):
         return _usage(error), USAGE
     if isinstance(error, MemoryError):
-        return 'not enough memory; make simulation.dx larger, or set simulation.world.precision to "single"', FAILED
+        return (
+            'not enough memory; make simulation.dx larger, or set simulation.world.precision to "single"',
+            FAILED,
+        )
     if isinstance(error, OSError) and error.strerror:
         about = f"{error.filename}: " if error.filename else ""
         return one_line(f"{about}{error.strerror}"), FAILED

@@ -96,7 +96,7 @@ def continua(about: dict[str, Any]) -> dict[str, list[str]]:
 
 
 def contacts(last: dict[str, float]) -> dict[str, list[float]]:
-    """Impulse [N s] that the first continuum of each pair got from the other, from the columns contact_<pair>_<axis>."""
+    """Impulse [N s] that the first continuum of each pair got, from the columns contact_<pair>_<axis>."""
     found: dict[str, list[float]] = {}
     for name, value in last.items():
         if name.startswith("contact_"):

@@ -74,7 +74,10 @@ def continuum_lines(summary: Summary) -> list[tuple[str, str]]:
     if len(summary.continua) < 2:
         return []
     table = text.columns(
-        [[c.name, f"{c.integrator}, {c.transfer}", ", ".join(c.bodies) or "nothing yet"] for c in summary.continua]
+        [
+            [c.name, f"{c.integrator}, {c.transfer}", ", ".join(c.bodies) or "nothing yet"]
+            for c in summary.continua
+        ]
     )
     pairs = [f"{pair.a} and {pair.b}, friction {pair.friction:g}" for pair in summary.pairs]
     lines = [("continua" if index == 0 else "", row) for index, row in enumerate(table)]

@@ -11,7 +11,9 @@ from continua.integrators.mesh_collisions import collision_of
 def clearance(sim: Simulation) -> float:
     """Distance [m] from the analytic colliders to the vertex that is nearest to one, or deepest in it if negative."""
     x = np.concatenate([mesh.x for mesh in sim.world.mesh_bodies])
-    surfaces = [s for k, collider in enumerate(sim.colliders) for s in ContactSurface.of(collider, k, sim.time)]
+    surfaces = [
+        s for k, collider in enumerate(sim.colliders) for s in ContactSurface.of(collider, k, sim.time)
+    ]
     return min(float(s.at(x)[0].min()) for s in surfaces if not s.sampled)
 
 
@@ -23,7 +25,9 @@ def overlap(sim: Simulation, own_body: bool = False) -> float:
     energy = collision_of(sim.world.mesh_bodies, Optimization(collisions="all" if own_body else "bodies"))
     if energy is None:
         return 0.0
-    return float(energy.pairs(np.concatenate([mesh.x for mesh in sim.world.mesh_bodies])).depths.max(initial=0.0))
+    return float(
+        energy.pairs(np.concatenate([mesh.x for mesh in sim.world.mesh_bodies])).depths.max(initial=0.0)
+    )
 
 
 def newton_per_step(sim: Simulation) -> float:

@@ -63,7 +63,7 @@ scene = Scene(
 
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     """After one period: how late the bar is, and how much of its energy it kept."""
-    bar = sim.bodies[0]
+    bar = sim.world.particle_bodies[0]
     k = np.pi / (2 * LENGTH)
     shape, slope = np.sin(k * bar.x[:, 0]), np.cos(k * bar.x[:, 0])
     velocity = (bar.v[:, 0] @ shape) / (shape @ shape)

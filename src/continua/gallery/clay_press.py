@@ -72,7 +72,7 @@ def bounds() -> tuple[float, float]:
 
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     """The plate's impulse lies between the bounds of limit analysis, and the clay kept its volume and its new shape."""
-    clay, (lower, upper) = sim.bodies[0], bounds()
+    clay, (lower, upper) = sim.world.particle_bodies[0], bounds()
     impulse = -float(sim.impulses[1, 1])
     volume = float(clay.J @ clay.volume / clay.volume.sum())
     height = float(np.quantile(clay.x[:, 1], 0.999))

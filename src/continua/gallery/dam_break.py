@@ -52,7 +52,7 @@ scene = Scene(
 
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     """Front of the water against the table, at the time of the end; the water keeps its volume."""
-    water = sim.bodies[0]
+    water = sim.world.particle_bodies[0]
     front = float(water.x[:, 0].max()) / WIDTH
     measured = float(np.interp(sim.time * SECOND, *EXPERIMENT.T))
     volume = float(water.J @ water.volume / water.volume.sum())

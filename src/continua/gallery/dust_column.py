@@ -85,9 +85,9 @@ scene = Scene(
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     """Energy and spin get lost slowly, the dust goes neither up nor down nor aside, and the box stays full."""
     now = sim.diagnostics()
-    dust = sim.bodies[0].x.astype(float)
+    dust = sim.world.particle_bodies[0].x.astype(float)
     kept, spin = now["kinetic"] / start["kinetic"], now["angular_y"] / start["angular_y"]
-    drift, full = float(np.linalg.norm(dust.mean(axis=0))), fullness(sim.bodies, sim.dx)
+    drift, full = float(np.linalg.norm(dust.mean(axis=0))), fullness(sim.world.particle_bodies, sim.dx)
     assert 0.3 < kept < 1.0, f"{kept:.3f} of the kinetic energy is left"
     assert 0.8 < spin < 1.01, f"{spin:.3f} of the angular momentum is left"
     assert drift < 0.05 * RADIUS, f"the dust has moved by {drift:.4f} m"

@@ -84,11 +84,11 @@ scene = Scene(
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     """A fresh drop keeps 2/3 of its speed; momentum stays, the ring goes straight down and the box stays full."""
     now = sim.diagnostics()
-    ink = sim.bodies[0].x.astype(float)
+    ink = sim.world.particle_bodies[0].x.astype(float)
     kept = now["kinetic"] / start["kinetic"]
     momentum = now["momentum_y"] / start["momentum_y"]
     depth, drift = START - float(ink[:, 1].mean()), float(np.hypot(*ink[:, [0, 2]].mean(axis=0)))
-    fresh, full = speed_of_fresh_drop(sim), fullness(sim.bodies, sim.dx)
+    fresh, full = speed_of_fresh_drop(sim), fullness(sim.world.particle_bodies, sim.dx)
     assert abs(fresh / (2 / 3) - 1) < 0.08, f"the drop starts with {fresh:.3f} of its speed, not 2/3"
     assert abs(momentum - 1) < 0.05, f"{momentum:.4f} of the momentum is left"
     assert 0.1 < kept < 2 / 3, f"{kept:.3f} of the kinetic energy is left"
@@ -99,9 +99,11 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
 
 def speed_of_fresh_drop(sim: Simulation) -> float:
     """Speed in the middle of the drop after one step, over the speed that was asked for."""
-    again = Simulation(sim.dx, tuple(sim.gravity), transfer=sim.world.transfer, integrator=sim.world.integrator)
+    again = Simulation(
+        sim.dx, tuple(sim.gravity), transfer=sim.world.transfer, integrator=sim.world.integrator
+    )
     for body in scene.body:
-        again.add(body.shape, sim.bodies[0].material, velocity=body.velocity)
+        again.add(body.shape, sim.world.particle_bodies[0].material, velocity=body.velocity)
     for boundary in scene.boundary:
         again.add(boundary)
     again.step()

@@ -69,8 +69,14 @@ scene = Scene(
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     """The cubes are inside the box, have their volume, and the walls took up all the momentum that is missing."""
     now = sim.diagnostics()
-    depth = max(-float(sim.colliders[0].signed_distance(b.x, sim.time)[0].min()) for b in sim.bodies) / sim.dx
-    volume = min(float(b.J @ b.volume / b.volume.sum()) for b in sim.bodies)
+    depth = (
+        max(
+            -float(sim.colliders[0].signed_distance(b.x, sim.time)[0].min())
+            for b in sim.world.particle_bodies
+        )
+        / sim.dx
+    )
+    volume = min(float(b.J @ b.volume / b.volume.sum()) for b in sim.world.particle_bodies)
     gained = np.array([now[f"momentum_{a}"] - start[f"momentum_{a}"] for a in "xyz"])
     weight = now["mass"] * sim.gravity * sim.time
     error = float(np.abs(gained - weight - sim.impulses.sum(axis=0)).max() / np.abs(weight).max())

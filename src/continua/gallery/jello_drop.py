@@ -77,5 +77,7 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     low, high = (0.55, 0.72) if rich else (0.0, 0.55)
     assert low < kept < high, f"{kept:.3f} of the energy is left, not {low} to {high}"
     assert not rich or height > 0.12, f"the cubes are only {height:.3f} m above the floor"
-    assert error < (1e-9 if sim.world.precision == "double" else 1e-3), f"momentum balance is off by {error:.1e}"
+    assert error < (1e-9 if sim.world.precision == "double" else 1e-3), (
+        f"momentum balance is off by {error:.1e}"
+    )
     return {"energy_kept": kept, "height": height, "momentum_error": error}

@@ -47,7 +47,7 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     jelly = sim.bodies[0]
     error = momentum_error(sim, 0.1)
     loaded = float(jelly.x[:, 1].mean())
-    sim.bodies, sim.emitters = [jelly], []
+    sim.world.bodies, sim.world.emitters = [jelly], []
     heights = []
     for _ in range(30):  # it swings without damping, so take the mean of some swings
         sim.run(frames=1, fps=50.0)
@@ -57,7 +57,9 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     alone = HEIGHT / 2 + JELLO.density * float(sim.gravity[1]) * HEIGHT**2 / (
         3 * modulus
     )  # under its own weight
-    assert error < (1e-9 if sim.world.precision == "double" else 1e-3), f"momentum balance is off by {error:.1e}"
+    assert error < (1e-9 if sim.world.precision == "double" else 1e-3), (
+        f"momentum balance is off by {error:.1e}"
+    )
     assert loaded < 0.97 * alone, (
         f"the centre of the jelly is at {loaded:.4f} m, without sand at {alone:.4f} m"
     )

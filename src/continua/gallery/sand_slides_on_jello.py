@@ -10,7 +10,7 @@ its load has gone. The share of the sand that is still on the jelly after two se
 
 | friction                       | 0   | 0.3  | 1    | one continuum |
 |--------------------------------|-----|------|------|---------------|
-| sand left on the jelly         | 0 % | 30 % | 93 % | 93 %          |
+| sand left on the jelly         | 0 % | 31 % | 93 % | 93 %          |
 
 tan(20 degrees) is 0.36: at 0.3 the sand creeps down, at 1 it stays but for what rolls off its edges. Try
 `--set contact.friction=0.3`, or `--set body.sand.continuum=main`, where it sticks.
@@ -34,7 +34,10 @@ SMALL = ["dx=0.02"]
 ANGLE = 20.0  # of the top of the jelly [degrees]
 WIDTH, LOW = 0.8, 0.15  # of the jelly, and its height at the low end [m]
 LAYER = (0.5, 0.08)  # length and thickness of the sand [m]
-SLIDES, HOLDS = 0.1, 0.8  # friction up to which all of the sand must go, and from which on most of it must stay
+SLIDES, HOLDS = (
+    0.1,
+    0.8,
+)  # friction up to which all of the sand must go, and from which on most of it must stay
 
 ALONG = np.array([np.cos(np.radians(ANGLE)), -np.sin(np.radians(ANGLE))])  # downhill
 NORMAL = np.array([-ALONG[1], ALONG[0]])
@@ -54,7 +57,8 @@ scene = Scene(
         BodySettings(
             name="jelly",
             shape=shapes.Difference(
-                shapes.Box((0.0, float(TOP[1]) / 2), (WIDTH, float(TOP[1]))), [turned(TOP + 0.5 * NORMAL, (4.0, 1.0))]
+                shapes.Box((0.0, float(TOP[1]) / 2), (WIDTH, float(TOP[1]))),
+                [turned(TOP + 0.5 * NORMAL, (4.0, 1.0))],
             ),
             material=FixedCorotated(E=5e4, nu=0.3, density=1000.0),
         ),
@@ -62,6 +66,7 @@ scene = Scene(
             name="sand",
             shape=turned(TOP + (0.05 + LAYER[0] / 2) * ALONG + LAYER[1] / 2 * NORMAL, LAYER),
             material=DruckerPrager(E=2e5, nu=0.3, density=1600.0, friction_angle=33.0),
+            sampling="jittered",
             continuum="sand",
         ),
     ],
@@ -88,6 +93,8 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     elif friction >= HOLDS:
         assert share > 0.8, f"only {share:.1%} of the sand are left on the jelly, with friction {friction:g}"
     else:
-        assert 0.05 < share < 0.9, f"{share:.1%} of the sand are left on the jelly, with friction {friction:g}"
+        assert 0.05 < share < 0.9, (
+            f"{share:.1%} of the sand are left on the jelly, with friction {friction:g}"
+        )
     assert gap < kept(sim, 1e-9), f"momentum is off by {gap:.1e}"
     return {"left": share, "momentum_gap": gap}

@@ -119,5 +119,7 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     weight = now["mass"] * sim.gravity * sim.time
     error = float(np.abs(gained - weight - sim.impulses.sum(axis=0)).max() / np.abs(weight).max())
     assert max(depths) < 0.6, f"sand is {max(depths):.2f} cells deep in a collider"
-    assert error < (1e-9 if sim.world.precision == "double" else 1e-3), f"momentum balance is off by {error:.1e}"
+    assert error < (1e-9 if sim.world.precision == "double" else 1e-3), (
+        f"momentum balance is off by {error:.1e}"
+    )
     return {"depth_cells": max(depths), "moved": now["center_x"] - start["center_x"], "momentum_error": error}

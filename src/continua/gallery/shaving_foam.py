@@ -52,7 +52,7 @@ scene.title = "Shaving foam"
 
 def folds(sim: Simulation, width: float) -> tuple[int, float]:
     """Number of folds in a stream of that width [m], and how far they reach to either side [m]."""
-    line = centre_line(sim.bodies[0], 100)[:, 0]
+    line = centre_line(sim.world.particle_bodies[0], 100)[:, 0]
     found = turns(line, width / 2)
     lengths = np.abs(np.diff(line[found]))
     return len(lengths), float(lengths.mean() / 2) if len(lengths) else 0.0
@@ -60,7 +60,7 @@ def folds(sim: Simulation, width: float) -> tuple[int, float]:
 
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     """Number of folds, how far they reach [m], and volume of the heap against what came out."""
-    foam = sim.bodies[0]
+    foam = sim.world.particle_bodies[0]
     count, amplitude = folds(sim, WIDTH)
     volume = float(foam.J @ foam.volume) / (WIDTH * SPEED * sim.time)
     assert count > 1, "the stream does not fold"

@@ -5,11 +5,11 @@ under the snow on it. Snow and roof are two continua: each has a velocity of its
 can slide, with the friction that `[[contact]]` says, and can fall from the eaves. In one continuum it would hang on the
 roof as if it were frozen to it.
 
-What to look at: tan(35 degrees) is 0.7. With friction 0.1 both slabs set off at once, break at the eaves and pile up
+What to look at: tan(35 degrees) is 0.7. With friction 0.1 both slabs set off at once, bend over the eaves and fold up
 beside the house, and the roof rises again without its load. With `--set contact.friction=1` they stay. Try values in
 between, or `--set body.snow.continuum=main`.
 
-@COST@
+42 000 particles, 12 000 steps; on two cores about 3 minutes.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ from continua.scene import (
     SimulationSettings,
 )
 
-COST = "@COST@"
+COST = "42 000 particles, 12 000 steps, 3 min"
 SMALL = ["dx=0.06", "precision=double", "duration=1.0"]
 
 PITCH = 35.0  # [degrees]
@@ -45,7 +45,9 @@ def below(side: int, height: float) -> shapes.Rotated:
     angle = np.radians(PITCH)
     outward = np.array([side * np.sin(angle), np.cos(angle)])
     x, y = (height - 2.0) * outward
-    return shapes.Rotated(shapes.Box((float(x), float(y), 0.0), (8.0, 4.0, 2.0)), -side * PITCH, axis=(0.0, 0.0, 1.0))
+    return shapes.Rotated(
+        shapes.Box((float(x), float(y), 0.0), (8.0, 4.0, 2.0)), -side * PITCH, axis=(0.0, 0.0, 1.0)
+    )
 
 
 def layer(lower: float, upper: float, half: float, depth: float) -> shapes.Difference:
@@ -79,7 +81,9 @@ scene = Scene(
     ],
     contact=[Contact("snow", "main", friction=0.1)],
     collider=[
-        colliders.Box((0.0, (GROUND - 0.62) / 2, 0.0), (1.56, -0.62 - GROUND, DEPTH), mode="sticky", name="house"),
+        colliders.Box(
+            (0.0, (GROUND - 0.62) / 2, 0.0), (1.56, -0.62 - GROUND, DEPTH - 0.1), mode="sticky", name="house"
+        ),
         colliders.Plane(normal=(0.0, 1.0, 0.0), point=(0.0, GROUND, 0.0), friction=0.6, name="ground"),
     ],
     run=RunSettings(duration=1.5, fps=24.0),

@@ -72,7 +72,9 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     weight = now["mass"] * sim.gravity * sim.time
     error = float(np.abs(gained - weight - sim.impulses.sum(axis=0)).max() / np.abs(weight).max())
     assert 0.4 < height < 0.9, f"the heap is {height:.2f} ball diameters high"
-    assert scattered > 0.02 or sim.world.integrator.implicit, f"only {scattered:.1%} of the snow has left the heap"
+    assert scattered > 0.02 or sim.world.integrator.implicit, (
+        f"only {scattered:.1%} of the snow has left the heap"
+    )
     assert depth < 0.5 + 1e-6, f"snow is {depth:.2f} cells below the ground"
     assert error < kept(sim, 1e-9), f"momentum balance is off by {error:.1e}"
     return {"height": height, "scattered": scattered, "depth_cells": depth, "momentum_error": error}

@@ -91,7 +91,7 @@ scene = twisted(TURNS, PULL, TWISTING, 0.04)
 def torque(sim: Simulation) -> float:
     """Mean torque over the middle half of the bar [N m]: of the stresses times their arm about the axis."""
     total = 0.0
-    for body in sim.bodies:
+    for body in sim.world.particle_bodies:
         middle = np.abs(body.x[:, 0]) < LENGTH / 4
         tau = SPONGE.kirchhoff(body.F[middle], {name: z[middle] for name, z in body.state.items()})
         _, y, z = body.x[middle].T
@@ -108,7 +108,7 @@ def saint_venant_error(dx: float, angle: float = 0.1, seconds: float = 0.3) -> f
 
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     """Torque at a small angle; at a large one the bar is in pieces and no mass is lost."""
-    parts = pieces(np.concatenate([body.x for body in sim.bodies]), 1.2 * sim.dx)
+    parts = pieces(np.concatenate([body.x for body in sim.world.particle_bodies]), 1.2 * sim.dx)
     error = saint_venant_error(sim.dx)
     assert abs(error) < 0.1, f"the torque is {error:+.1%} off"
     assert parts > 1, "the bar has not torn"

@@ -67,7 +67,7 @@ scene = laid(BELT, 0.005)
 
 def folds(sim: Simulation, belt: float) -> tuple[float, float]:
     """Mean time between two folds [s] and their distance on the belt [m]."""
-    line = centre_line(sim.bodies[0], 400)[:, 0]
+    line = centre_line(sim.world.particle_bodies[0], 400)[:, 0]
     left = (np.arange(400) + 0.5) / 400 * sim.time  # when it left the nozzle [s]
     place = line - belt * (sim.time - left)  # where it would be on a belt at rest [m]
     found = turns(place, WIDTH / 2)

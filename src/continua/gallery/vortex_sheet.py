@@ -91,7 +91,7 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
 
 def core(sim: Simulation) -> tuple[float, float]:
     """Spin of the middle of the disc over what it was, and its mean dye."""
-    fluid = sim.bodies[0]
+    fluid = sim.world.particle_bodies[0]
     inside = np.linalg.norm(fluid.x - CENTER, axis=1) < CORE
     r, v = (a[inside] - a[inside].mean(axis=0) for a in (fluid.x, fluid.v))
     spin = (r[:, 0] * v[:, 1] - r[:, 1] * v[:, 0]).sum() / (r**2).sum()
@@ -101,6 +101,6 @@ def core(sim: Simulation) -> tuple[float, float]:
 def crowding(sim: Simulation) -> tuple[float, float]:
     """Fewest and most particles in 2 x 2 cells, over their mean."""
     side = round(0.5 / sim.dx)
-    place = np.minimum((sim.bodies[0].x * side).astype(int), side - 1)
+    place = np.minimum((sim.world.particle_bodies[0].x * side).astype(int), side - 1)
     count = np.bincount(place[:, 0] * side + place[:, 1], minlength=side**2) / (sim.particles / side**2)
     return float(count.min()), float(count.max())

@@ -56,8 +56,10 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     front, (times, measured) = fronts(sim), EXPERIMENT.T
     last = float(front[-1] / measured[-1])
     speed = float(np.polyfit(times[1:], front[1:], 1)[0] / np.polyfit(times[1:], measured[1:], 1)[0])
-    full, gap = fullness(sim.bodies, sim.dx), momentum_gap(sim, start)
-    inside = all((collider.signed_distance(sim.bodies[0].x)[0] > 0).all() for collider in sim.colliders)
+    full, gap = fullness(sim.world.particle_bodies, sim.dx), momentum_gap(sim, start)
+    inside = all(
+        (collider.signed_distance(sim.world.particle_bodies[0].x)[0] > 0).all() for collider in sim.colliders
+    )
     assert abs(last - 1) < 0.1, f"the front is at {last:.3f} of the measured place"
     assert abs(speed - 1) < 0.05, f"the front runs with {speed:.3f} of the measured speed"
     assert abs(full - 1) < 0.1, f"cells inside the water hold {full:.3f} of their volume"
@@ -69,8 +71,10 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
 
 def fronts(sim: Simulation) -> NDArray[np.float64]:
     """Front over width at the seven times of the experiment (7,), of the same water let go once more."""
-    again = Simulation(sim.dx, tuple(sim.gravity), transfer=sim.world.transfer, integrator=sim.world.integrator)
-    again.add(scene.body[0].shape, sim.bodies[0].material)
+    again = Simulation(
+        sim.dx, tuple(sim.gravity), transfer=sim.world.transfer, integrator=sim.world.integrator
+    )
+    again.add(scene.body[0].shape, sim.world.particle_bodies[0].material)
     for collider in scene.collider:
         again.add(collider)
     found = []

@@ -63,8 +63,8 @@ scene = Scene(
 def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     """Water fills its room, stays in the tank and out of the block, pushes the block, and swings to neither side."""
     now = sim.diagnostics()
-    x = sim.bodies[0].x.astype(float)
-    full, gap = fullness(sim.bodies, sim.dx), momentum_gap(sim, start)
+    x = sim.world.particle_bodies[0].x.astype(float)
+    full, gap = fullness(sim.world.particle_bodies, sim.dx), momentum_gap(sim, start)
     outside = all((collider.signed_distance(x)[0] > 0).all() for collider in sim.colliders)
     push = float(-sim.impulses[1, 0] / (start["mass"] * np.sqrt(2 * 9.81 * COLUMN[1])))
     assert abs(full - 1) < 0.1, f"cells inside the water hold {full:.3f} of their volume"

@@ -78,8 +78,10 @@ def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
     now = sim.diagnostics()
     rate = WATER.density * np.pi * JET**2 * SPEED  # of the jet [kg/s]
     arrived = float((now["mass"] + now["drained"] - start["mass"]) / (rate * sim.time))
-    dry = min(float(sim.colliders[1].signed_distance(b.x.astype(float))[0].min()) for b in sim.bodies)
-    full = fullness(sim.bodies, sim.dx)
+    dry = min(
+        float(sim.colliders[1].signed_distance(b.x.astype(float))[0].min()) for b in sim.world.particle_bodies
+    )
+    full = fullness(sim.world.particle_bodies, sim.dx)
     impact = np.sqrt(SPEED**2 + 2 * 9.81 * (NOZZLE - BALL[1] - RADIUS))  # speed at the ball [m/s]
     before = sim.impulses.copy()
     sim.run(frames=1, fps=10.0)

@@ -142,7 +142,12 @@ def _body(entry: dict[str, Any], arrays: dict[str, np.ndarray]) -> BodyFrame:
     named = {name: arrays[key] for name, key in entry["arrays"].items()}
     topology = {part: arrays[entry[part]] for part in TOPOLOGY if part in entry}
     return BodyFrame(
-        entry["name"], entry["kind"], entry["material"], named, **topology, continuum=entry.get("continuum", "main")
+        entry["name"],
+        entry["kind"],
+        entry["material"],
+        named,
+        **topology,
+        continuum=entry.get("continuum", "main"),
     )
 
 

@@ -178,7 +178,9 @@ def check_contacts(scene: Scene) -> None:
                 "stick to each other: give one of them another continuum",
             )
         if all(side.startswith("collider ") for side in sides):
-            raise problem(("contact", index, "b"), f'is a collider like "{contact.a}": name a continuum instead')
+            raise problem(
+                ("contact", index, "b"), f'is a collider like "{contact.a}": name a continuum instead'
+            )
 
 
 def side_of(scene: Scene, name: str, path: Path) -> str:
@@ -197,7 +199,9 @@ def side_of(scene: Scene, name: str, path: Path) -> str:
             f"(known: {', '.join(known)})",
         )
     continuum = bodies[name].continuum or MAIN
-    others = [other for other, item in bodies.items() if (item.continuum or MAIN) == continuum and other != name]
+    others = [
+        other for other, item in bodies.items() if (item.continuum or MAIN) == continuum and other != name
+    ]
     if others and not is_free(scene, name):
         raise problem(
             path,
