@@ -58,6 +58,8 @@ TABLES = [
         ("simulation", "integrator"),
         '`integrator` of the simulation: a name (`"symplectic"` if left out), or one of these tables:',
     ),
+    ("`[[continuum]]`", ("continuum", 0), ""),
+    ("`[[contact]]`", ("contact", 0), ""),
     ("`[[collider]]`", ("collider", 0), "Every collider is one of these kinds:"),
     ("Motions", ("collider", 0, "motion"), "`motion` of colliders and scripts; one of these tables:"),
     ("`[[boundary]]`", ("boundary", 0), "Every boundary is one of these kinds:"),

@@ -210,7 +210,12 @@ def _interruptible() -> Iterator[threading.Event]:
 
 def frame_of(sim: Simulation, index: int) -> Frame:
     """What is seen at this moment: every body in order of particle id, and where the colliders are."""
-    bodies = [BodyFrame(str(b.name), b.kind, b.label, b.fields(), *b.topology()) for b in sim.bodies]
+    bodies = [
+        BodyFrame(
+            str(b.name), b.kind, b.label, b.fields(), *b.topology(), continuum=sim.world.continuum_of(b)
+        )
+        for b in sim.bodies
+    ]
     poses = None
     if sim.colliders:
         found = [c.movement.pose(sim.time, sim.dimension) for c in sim.colliders]
@@ -230,7 +235,14 @@ def _describe(sim: Simulation, plan: RunPlan, extra: dict[str, Any]) -> dict[str
         "fps": plan.fps,
         "frames": plan.frames,
         "bodies": [
-            {"name": b.name, "material": b.label, "particles": len(b)} | b.described() for b in sim.bodies
+            {
+                "name": b.name,
+                "material": b.label,
+                "particles": len(b),
+                "continuum": sim.world.continuum_of(b),
+            }
+            | b.described()
+            for b in sim.bodies
         ],
         "colliders": [adapter.dump_python(c, mode="json", exclude={"motion"}) for c in sim.colliders],
         "scene": None,

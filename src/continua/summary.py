@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class BodySummary:
     """One body: particles or points of its mesh, mass [kg], wave speed [m/s] where it limits the step.
 
-    A mesh has `cells`, each a `cell`: "triangle", "tetrahedron" or "spring".
+    A mesh has `cells`, each a `cell`: "triangle", "tetrahedron" or "spring". `continuum` names the one it belongs to.
     """
 
     name: str
@@ -29,6 +29,26 @@ class BodySummary:
     wave_speed: float
     cells: int = 0
     cell: str = ""
+    continuum: str = "main"
+
+
+@dataclass(frozen=True)
+class ContinuumSummary:
+    """One continuum: its bodies, and how it advances."""
+
+    name: str
+    bodies: list[str]
+    integrator: str
+    transfer: str
+
+
+@dataclass(frozen=True)
+class PairSummary:
+    """Two continua that may meet, and the friction between them."""
+
+    a: str
+    b: str
+    friction: float
 
 
 @dataclass(frozen=True)
@@ -44,6 +64,8 @@ class Summary:
     expected_dt: float
     dt_bound: str
     memory: int
+    continua: list[ContinuumSummary] = field(default_factory=list)
+    pairs: list[PairSummary] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
 
@@ -70,14 +92,15 @@ def summarise(sim: Simulation) -> Summary:
     world = sim.world
     bodies = [
         BodySummary(
-            str(b.name),
-            b.label,
-            len(b),
-            float(b.mass.sum(dtype=np.float64)),
-            b.max_wave_speed,
-            **b.described(),
+            str(body.name),
+            body.label,
+            len(body),
+            float(body.mass.sum(dtype=np.float64)),
+            body.max_wave_speed,
+            continuum=world.continuum_of(body),
+            **body.described(),
         )
-        for b in world.bodies
+        for body in world.bodies
     ]
     bounds = sim._bounds()
     bound = strictest(bounds) if bounds else sim.choose_dt()
@@ -93,8 +116,23 @@ def summarise(sim: Simulation) -> Summary:
         expected_dt=bound.dt,
         dt_bound=str(bound),
         memory=_memory(sim),
+        continua=[
+            ContinuumSummary(
+                name,
+                [str(body.name) for body in world.bodies_of(name)],
+                _word(world.integrator_of(name)),
+                _word(world.transfer_of(name)),
+            )
+            for name in world.continua
+        ],
+        pairs=[PairSummary(pair.a, pair.b, pair.friction) for pair in world.pairs()],
         warnings=list(world.warnings),
     )
+
+
+def _word(scheme: object) -> str:
+    """What scene files call a scheme."""
+    return str(getattr(scheme, "type", type(scheme).__name__))
 
 
 def _memory(sim: Simulation) -> int:

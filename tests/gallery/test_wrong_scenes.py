@@ -12,6 +12,8 @@ WRONG = [
     ("ink-drop", ["integrator.tolerance=10.0"], "not 2/3"),
     ("sand-column", ["body.material.friction_angle=63.4", "collider.floor.friction=2.0"], "runs out"),
     ("sand-hourglass", ["body.material.friction_angle=1.0", "collider.friction=0.0"], "kg/s after"),
+    ("sand-slides-on-jello", ["body.sand.continuum=main"], "left on the jelly"),
+    ("snow-off-roof", ["body.snow.continuum=main", "duration=0.75"], "still on the roof"),
     ("sand-on-jello-2d", [f"body.material={DOUGH}"], "comes back"),
     ("vortex-sheet", ["body.material.viscosity=5.0"], "kinetic energy is left"),
     ("water-dam", ["body.material.viscosity=10.0"], "front"),
@@ -22,5 +24,5 @@ WRONG = [
 @pytest.mark.parametrize(("name", "changes", "complaint"), WRONG)
 def test_a_wrong_setting_fails_the_check(name: str, changes: list[str], complaint: str) -> None:
     """Clay twice as strong, water like honey, flow with divergence, sand with friction 2 or none, dough for jelly,
-    water that may be squeezed."""
+    water that may be squeezed, sand and snow that stick to what they lie on."""
     assert_check_fails(name, changes, complaint)

@@ -74,7 +74,8 @@ def test_bodies_without_the_field_are_neutral() -> None:
 
 def test_an_unknown_field_lists_those_there_are() -> None:
     with pytest.raises(
-        OutputError, match="cannot color by 'temperature'; choose one of speed, material, body, id, J"
+        OutputError,
+        match="cannot color by 'temperature'; choose one of speed, material, body, continuum, id, J",
     ):
         color_scale([Frame(0, 0.0, [body(J=np.ones(100))])], "temperature")
 
@@ -88,3 +89,13 @@ def test_constant_and_missing_values_still_have_a_range() -> None:
         by = "heat" if frames[0].bodies and "heat" in frames[0].bodies[0].arrays else "speed"
         scale = color_scale(frames, by)
         assert scale.low < scale.high
+
+
+def test_bodies_of_one_continuum_have_one_colour() -> None:
+    """Two bodies of one continuum and one of another; frames keep the names."""
+    bodies = [body(count=3), body(count=3), body(count=3)]
+    bodies[2].continuum = "sand"
+    scale = color_scale([Frame(0, 0.0, bodies)], "continuum")
+    assert scale.categorical and scale.categories == ["main", "sand"]
+    shades = [tuple(scale.colors(one)[0]) for one in bodies]
+    assert shades[0] == shades[1] != shades[2]

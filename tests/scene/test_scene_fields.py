@@ -69,7 +69,10 @@ def test_scene_carries_dye_and_drains(pool: Callable[..., Scene], tmp_path: Path
     sim = pool().build()
     body, stream = sim.bodies
     np.testing.assert_allclose(body.state["dye"], body.x[:, 0] + 0.5, atol=1e-15)
-    assert (body.state["heat"] == 300).all() and list(sim.drained) == ["drain1", "corner"]
+    assert (body.state["heat"] == 300).all() and [drain.name for drain in sim.world.drains] == [
+        "drain1",
+        "corner",
+    ]
     sim.run(frames=4, fps=200, output=tmp_path / "out")
     assert len(stream) > 0 and (stream.state["dye"] == 2).all()
     assert sim.drained["corner"] > 0 and sim.drained["drain1"] > 0

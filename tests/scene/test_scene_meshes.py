@@ -243,7 +243,7 @@ MISTAKES = {
     "on its own": (
         '"optimization"\n',
         '"symplectic"\n[[solid]]\non_grid = false\nmesh = MESH\nmaterial = { type = "snow" }\n',
-        ["solid[0].on_grid is false", 'simulation.integrator = "optimization"'],
+        ["solid[0].on_grid is false", 'only integrator = "optimization"'],
     ),
     "name of another kind": (
         'name = "cloth"',

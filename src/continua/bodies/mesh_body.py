@@ -47,7 +47,7 @@ class MeshBody(Body):
     - on_grid: whether the points are particles of the grid, where they meet all others, or move on their own; left
       out: on their own only under the optimizer, as long as there are no particles in the world;
     - contact: how it meets others while it moves on its own, a `PenaltyContact`;
-    - continuum: the one it belongs to.
+    - continuum: name of the one it belongs to; left out: "main".
 
     On their own they need `integrator="optimization"`. They then meet colliders and move in the same time steps as
     particles, but do not meet particles; periodic axes and regions of fixed velocity do not act on them.

@@ -60,6 +60,8 @@ def collect(run: RunFolder) -> dict[str, Any]:
         "steps": steps,
         "mean_dt": time / steps if time and steps else None,
         "iterations": iterations(table, steps),
+        "continua": continua(about),
+        "contacts": contacts(last),
         "seconds": phases(table),
         "resumable": run.status in ("interrupted", "failed") and not from_python(about),
     }
@@ -83,6 +85,23 @@ def iterations(table: dict[str, np.ndarray], steps: float | None) -> dict[str, f
         for name, column in table.items()
         if steps and name.startswith(prefix) and name.endswith(suffix)
     }
+
+
+def continua(about: dict[str, Any]) -> dict[str, list[str]]:
+    """Names of the bodies of every continuum."""
+    found: dict[str, list[str]] = {}
+    for body in about.get("bodies") or ():
+        found.setdefault(body.get("continuum", "main"), []).append(body["name"])
+    return found
+
+
+def contacts(last: dict[str, float]) -> dict[str, list[float]]:
+    """Impulse [N s] that the first continuum of each pair got, from the columns contact_<pair>_<axis>."""
+    found: dict[str, list[float]] = {}
+    for name, value in last.items():
+        if name.startswith("contact_"):
+            found.setdefault(name.removeprefix("contact_")[:-2], []).append(value)
+    return found
 
 
 def from_python(about: dict[str, Any]) -> bool:
@@ -112,6 +131,7 @@ def lines(folder: Path, facts: dict[str, Any]) -> list[tuple[str, str]]:
     if facts["iterations"]:
         each = [f"{value:.1f} {name.capitalize()}" for name, value in facts["iterations"].items()]
         rows.append(("per step", f"{' and '.join(each)} iterations"))
+    rows += continuum_lines(facts)
     rows += phase_lines(facts["seconds"])
     rows.append(("made by", f"continua {facts['version'] or '?'}, {facts['created'] or '?'}"))
     if isinstance(facts["machine"], dict):
@@ -124,6 +144,21 @@ def lines(folder: Path, facts: dict[str, Any]) -> list[tuple[str, str]]:
             )
         )
     return rows
+
+
+def continuum_lines(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Continua and what they gave each other, where there are several."""
+    if len(facts["continua"]) < 2:
+        return []
+    rows = [f"{name}: {', '.join(bodies)}" for name, bodies in facts["continua"].items()]
+    unit = "N s" if facts["dimension"] == 3 else "N s/m"
+    pairs = {f"{a}_{b}": f"{b} to {a}" for a in facts["continua"] for b in facts["continua"] if a < b}
+    given = [
+        f"{pairs.get(pair, pair)}: ({', '.join(f'{value:.4g}' for value in impulse)}) {unit}"
+        for pair, impulse in facts["contacts"].items()
+    ]
+    lines = [("continua" if index == 0 else "", row) for index, row in enumerate(rows)]
+    return lines + [("impulses" if index == 0 else "", row) for index, row in enumerate(given)]
 
 
 def scene_line(facts: dict[str, Any]) -> str:

@@ -11,6 +11,7 @@ from continua.cli import text
 if TYPE_CHECKING:
     from continua.scene import LoadedScene
     from continua.simulation import Simulation
+    from continua.summary import Summary
 
 
 def describe(loaded: LoadedScene, simulation: Simulation, frames: int, output: Path) -> str:
@@ -41,6 +42,7 @@ def describe(loaded: LoadedScene, simulation: Simulation, frames: int, output: P
     if len(bodies) > 1:
         total = text.quantity(summary.mass, mass_unit(summary.dimension))
         lines.append(("together", f"{text.contents(map(asdict, summary.bodies))}, {total}"))
+    lines += continuum_lines(summary)
     if scene.emitter:
         lines.append(("emitters", ", ".join(emitter.name or "" for emitter in scene.emitter)))
     if scene.drain:
@@ -65,6 +67,21 @@ def describe(loaded: LoadedScene, simulation: Simulation, frames: int, output: P
     lines += [("warning", warning) for warning in summary.warnings]
     title = f"{loaded.name}: {scene.title}" if scene.title else loaded.name
     return f"{title}\n{text.rows(lines)}"
+
+
+def continuum_lines(summary: Summary) -> list[tuple[str, str]]:
+    """Continua and the friction between them, where there are several."""
+    if len(summary.continua) < 2:
+        return []
+    table = text.columns(
+        [
+            [c.name, f"{c.integrator}, {c.transfer}", ", ".join(c.bodies) or "nothing yet"]
+            for c in summary.continua
+        ]
+    )
+    pairs = [f"{pair.a} and {pair.b}, friction {pair.friction:g}" for pair in summary.pairs]
+    lines = [("continua" if index == 0 else "", row) for index, row in enumerate(table)]
+    return lines + [("contacts" if index == 0 else "", pair) for index, pair in enumerate(pairs)]
 
 
 def mass_unit(dimension: int) -> str:

@@ -23,7 +23,7 @@ class BodyFrame:
     `arrays` always has x (N, d) [m], v (N, d) [m/s] and id (N,), usually J (N,) and other fields (N, ...).
     A mesh has `cells` besides, numbers of points: tetrahedra (M, 4), triangles (M, 3) or springs (M, 2); and
     `surface`, what is seen of it: triangles (F, 3) in 3D, boundary edges (F, 2) of triangles in 2D. `kind` is
-    "points", "mesh" or "springs".
+    "points", "mesh" or "springs"; `continuum` names the one it belongs to.
     """
 
     name: str
@@ -32,6 +32,7 @@ class BodyFrame:
     arrays: dict[str, np.ndarray]
     cells: np.ndarray | None = None
     surface: np.ndarray | None = None
+    continuum: str = "main"
 
     @property
     def x(self) -> np.ndarray:
@@ -108,6 +109,7 @@ def write_frame(path: Path, frame: Frame, *, precision: str = "single") -> None:
             "name": body.name,
             "kind": body.kind,
             "material": body.material,
+            "continuum": body.continuum,
             "arrays": keys,
         }
         for part in TOPOLOGY:
@@ -139,7 +141,14 @@ def read_frame(path: Path) -> Frame:
 def _body(entry: dict[str, Any], arrays: dict[str, np.ndarray]) -> BodyFrame:
     named = {name: arrays[key] for name, key in entry["arrays"].items()}
     topology = {part: arrays[entry[part]] for part in TOPOLOGY if part in entry}
-    return BodyFrame(entry["name"], entry["kind"], entry["material"], named, **topology)
+    return BodyFrame(
+        entry["name"],
+        entry["kind"],
+        entry["material"],
+        named,
+        **topology,
+        continuum=entry.get("continuum", "main"),
+    )
 
 
 def _check(body: BodyFrame) -> None:

@@ -1,4 +1,4 @@
-"""Colours of particles: by a field, by material or by body, on a scale that stays fixed over a film."""
+"""Colours of particles: by a field, by material, body or continuum, on a scale that stays fixed over a film."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ PALETTE = (
 MATERIALS = {"snow": (0.87, 0.91, 0.96), "sand": (0.83, 0.69, 0.47), "water": (0.24, 0.53, 0.80)}
 """Colours of materials that look like something; the others take turns in the palette."""
 
-_LABELS = {"speed": "speed [m/s]", "J": "volume ratio J", "material": "material", "body": "body"}
+CATEGORIES = ("material", "body", "continuum")  # what names rather than numbers give the colour
+_LABELS = {"speed": "speed [m/s]", "J": "volume ratio J"}
 _SEQUENTIAL = (
     (62, 62, 138),
     (52, 102, 172),
@@ -68,9 +69,14 @@ def values_of(body: BodyFrame, by: str) -> np.ndarray | None:
     return array if array.ndim == 1 else np.sqrt((array**2).sum(axis=tuple(range(1, array.ndim))))
 
 
+def category_of(body: BodyFrame, by: str) -> str:
+    """The name that gives a body its colour."""
+    return {"material": body.material, "body": body.name, "continuum": body.continuum}[by]
+
+
 @dataclass
 class ColorScale:
-    """What colour means. Numbers run from `low` to `high`; "material" and "body" count `categories`."""
+    """What colour means. Numbers run from `low` to `high`; "material", "body" and "continuum" count `categories`."""
 
     by: str
     low: float = 0.0
@@ -80,7 +86,7 @@ class ColorScale:
     @property
     def categorical(self) -> bool:
         """True if colours stand for names rather than numbers."""
-        return self.by in ("material", "body")
+        return self.by in CATEGORIES
 
     @property
     def diverging(self) -> bool:
@@ -93,7 +99,7 @@ class ColorScale:
         return _LABELS.get(self.by, self.by)
 
     def category_color(self, name: str) -> tuple[float, float, float]:
-        """Colour of a material or body."""
+        """Colour of a material, body or continuum."""
         if self.by == "material" and name in MATERIALS:
             return MATERIALS[name]
         return PALETTE[self.categories.index(name) % len(PALETTE)] if name in self.categories else NEUTRAL
@@ -101,8 +107,7 @@ class ColorScale:
     def colors(self, body: BodyFrame) -> np.ndarray:
         """Colours (N, 3) in 0..1, float32; bodies without the field are neutral."""
         if self.categorical:
-            name = body.material if self.by == "material" else body.name
-            return np.full((len(body), 3), self.category_color(name), np.float32)
+            return np.full((len(body), 3), self.category_color(category_of(body, self.by)), np.float32)
         values = values_of(body, self.by)
         if values is None:
             return np.full((len(body), 3), NEUTRAL, np.float32)
@@ -123,8 +128,9 @@ def color_scale(
     for frame in frames:
         fields |= dict.fromkeys(frame.fields())
         for body in frame.bodies:
-            names[body.material if by == "material" else body.name] = None
-            if by not in ("material", "body"):
+            if by in CATEGORIES:
+                names[category_of(body, by)] = None
+            else:
                 values = values_of(body, by)
                 if values is not None:
                     samples.append(values[:: len(values) // _SAMPLE + 1])
@@ -132,7 +138,7 @@ def color_scale(
     if scale.categorical:
         return scale
     if not samples and fields:
-        choices = ["speed", "material", "body", *(name for name in fields if name not in ("x", "v"))]
+        choices = ["speed", *CATEGORIES, *(name for name in fields if name not in ("x", "v"))]
         raise OutputError(f"cannot color by {by!r}; choose one of {', '.join(choices)}")
     scale.low, scale.high = _limits(np.concatenate([*samples, np.zeros(0)]), by, limits)
     return scale

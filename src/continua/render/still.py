@@ -59,8 +59,8 @@ def still(
 ) -> Picture:
     """Draw one frame to a PNG file.
 
-    `color_by` is "speed", "J", "material", "body" or any field of the frame, `limits` the (low, high) of its
-    colour range, `colliders` dicts as in scene files, `size` (width, height) in pixels, `dx` the grid spacing
+    `color_by` is "speed", "J", "material", "body", "continuum" or any field of the frame, `limits` the (low, high) of
+    its colour range, `colliders` dicts as in scene files, `size` (width, height) in pixels, `dx` the grid spacing
     [m], from which the size of the particles follows, `hide` the names of bodies that are not drawn. 3D
     frames are drawn in software by NumPy alone, which works everywhere; 2D frames by matplotlib.
     """

@@ -26,6 +26,8 @@ def build(scene: Scene) -> Simulation:
     names = set(type(settings).model_fields) - {"dx", "gravity"}
     options: dict[str, Any] = {name: getattr(settings, name) for name in names}
     simulation = Simulation(settings.dx, settings.gravity, **options)
+    for continuum in scene.continuum:
+        simulation.add(continuum)
     for body in scene.body:
         simulation.add(
             body.shape,
@@ -37,6 +39,7 @@ def build(scene: Scene) -> Simulation:
             vary=body.vary,
             regions=[(region.shape, region.material) for region in body.regions],
             fields=body.fields,
+            continuum=body.continuum,
         )
     meshes: list[SolidSettings | SpringSettings] = [*scene.solid, *scene.springs]
     for mesh in meshes:
@@ -44,7 +47,7 @@ def build(scene: Scene) -> Simulation:
             simulation.add(mesh_body(mesh))
         except ContinuaError as error:
             raise SceneError(f'mesh body "{mesh.name}": {error}') from None
-    for part in (*scene.collider, *scene.boundary, *scene.emitter, *scene.drain):
+    for part in (*scene.collider, *scene.boundary, *scene.emitter, *scene.drain, *scene.contact):
         simulation.add(part)
     return simulation
 

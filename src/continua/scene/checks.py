@@ -11,12 +11,14 @@ from pydantic_core import PydanticCustomError
 from continua._model import _vector_length
 from continua.bodies.fields import mistake
 from continua.bodies.variation import Gradient, check_range, numeric_fields, same_kind
+from continua.continuum import MAIN
 from continua.errors import MaterialError
 from continua.geometry.meshes import Cloth
 from continua.geometry.shapes import Shape
 from continua.integrators import Optimization
 from continua.materials import Material, NativeMaterial
 from continua.materials.base import CATALOGUE
+from continua.materials.incompressible import IncompressibleFluid
 from continua.scene.messages import suggestion
 
 if TYPE_CHECKING:
@@ -58,7 +60,10 @@ def check_scene(scene: Scene) -> None:
             (), "has nothing to simulate: add at least one [[body]], [[solid]], [[springs]] or [[emitter]]"
         )
     check_names(scene)
+    check_continua(scene)
     check_meshes(scene)
+    check_materials(scene)
+    check_contacts(scene)
     check_dimension(scene)
     check_axes(scene)
     check_variation(scene)
@@ -81,11 +86,146 @@ def check_names(scene: Scene) -> None:
                 seen[name] = f"{kind}[{index}]"
 
 
+def members(scene: Scene) -> Iterator[tuple[str, int, Any]]:
+    """(kind, number, settings) of everything that belongs to a continuum."""
+    for kind in ("body", "solid", "springs", "emitter"):
+        for index, item in enumerate(getattr(scene, kind)):
+            yield kind, index, item
+
+
+def continua(scene: Scene) -> list[str]:
+    """Names of all continua, those that are declared first."""
+    names = [continuum.name for continuum in scene.continuum]
+    return list(dict.fromkeys([*names, *(item.continuum or MAIN for _, _, item in members(scene))]))
+
+
+def integrator_of(scene: Scene, continuum: str | None) -> Any:
+    """How a continuum advances."""
+    own = [item.integrator for item in scene.continuum if item.name == (continuum or MAIN)]
+    return (own and own[0]) or scene.simulation.integrator
+
+
+def check_continua(scene: Scene) -> None:
+    """Continua are declared once, bodies name those that are, and an incompressible one has no other beside it."""
+    declared = [continuum.name for continuum in scene.continuum]
+    for index, name in enumerate(declared):
+        if name in declared[:index]:
+            raise problem(
+                ("continuum", index, "name"),
+                f'repeats "{name}", which continuum[{declared.index(name)}] has already',
+            )
+    known = list(dict.fromkeys([*declared, MAIN]))
+    for kind, index, item in members(scene):
+        if declared and item.continuum is not None and item.continuum not in known:
+            raise problem(
+                (kind, index, "continuum"),
+                f'is "{item.continuum}", but there is no such continuum{suggestion(item.continuum, known)} '
+                f"(known: {', '.join(known)}); correct it, or add a [[continuum]] of that name",
+            )
+    names = continua(scene)
+    for name in names:
+        if len(names) > 1 and integrator_of(scene, name).incompressible:
+            own = name in declared and scene.continuum[declared.index(name)].integrator is not None
+            place: Path = ("continuum", declared.index(name)) if own else ("simulation",)
+            raise problem(
+                (*place, "integrator"),
+                f'is "incompressible", which lives on a staggered grid and cannot meet another continuum yet (there '
+                f'are: {", ".join(names)}): use the material "liquid" and "symplectic", or one continuum',
+            )
+
+
+def check_materials(scene: Scene) -> None:
+    """Particles are made of what the integrator of their continuum can move."""
+    for kind, index, item in members(scene):
+        if kind not in ("body", "emitter"):
+            continue
+        integrator, material = integrator_of(scene, item.continuum), item.material
+        fluid = isinstance(material, IncompressibleFluid)
+        if fluid and not integrator.incompressible:
+            raise problem(
+                (kind, index, "material"),
+                'is an incompressible fluid, which needs integrator = "incompressible"; or use "liquid" instead',
+            )
+        if integrator.incompressible and not fluid:
+            raise problem(
+                (kind, index, "material"),
+                f'is {material.label}, but integrator = "incompressible" moves incompressible fluids only; use '
+                'integrator = "symplectic"',
+            )
+        if integrator.implicit and not isinstance(material, NativeMaterial):
+            raise problem(
+                (kind, index, "material"),
+                "is written in Python and has no second derivatives, which implicit integrators need; use integrator = "
+                '"symplectic", or another continuum for it',
+            )
+
+
+def check_contacts(scene: Scene) -> None:
+    """Contacts name two different things that can meet, and each pair once."""
+    seen: dict[frozenset[str], int] = {}
+    for index, contact in enumerate(scene.contact):
+        pair = frozenset((contact.a, contact.b))
+        if pair in seen:
+            raise problem(
+                ("contact", index), f'is between "{contact.a}" and "{contact.b}" like contact[{seen[pair]}]'
+            )
+        seen[pair] = index
+        sides = [side_of(scene, getattr(contact, end), ("contact", index, end)) for end in ("a", "b")]
+        if sides[0] == sides[1] and not all(is_free(scene, name) for name in pair):
+            raise problem(
+                ("contact", index, "b"),
+                f'is "{contact.b}", which is in the continuum "{sides[0]}" together with "{contact.a}", so that they '
+                "stick to each other: give one of them another continuum",
+            )
+        if all(side.startswith("collider ") for side in sides):
+            raise problem(
+                ("contact", index, "b"), f'is a collider like "{contact.a}": name a continuum instead'
+            )
+
+
+def side_of(scene: Scene, name: str, path: Path) -> str:
+    """The continuum, or the collider, that one end of a contact means."""
+    if name in [collider.name for collider in scene.collider]:
+        return f"collider {name}"
+    names = continua(scene)
+    if name in names:
+        return name
+    bodies = {str(item.name): item for _, _, item in members(scene)}
+    if name not in bodies:
+        known = list(dict.fromkeys([*names, *bodies, *(str(c.name) for c in scene.collider if c.name)]))
+        raise problem(
+            path,
+            f'is "{name}", but there is no such continuum, body or collider{suggestion(name, known)} '
+            f"(known: {', '.join(known)})",
+        )
+    continuum = bodies[name].continuum or MAIN
+    others = [
+        other for other, item in bodies.items() if (item.continuum or MAIN) == continuum and other != name
+    ]
+    if others and not is_free(scene, name):
+        raise problem(
+            path,
+            f'is "{name}", which shares the continuum "{continuum}" with "{others[0]}": name the continuum, or give '
+            f'"{name}" one of its own',
+        )
+    return continuum
+
+
+def is_free(scene: Scene, name: str) -> bool:
+    """Whether this is a mesh that moves on its own, not with a grid."""
+    for mesh in (*scene.solid, *scene.springs):
+        if mesh.name == name:
+            optimized = isinstance(integrator_of(scene, mesh.continuum), Optimization)
+            alone = optimized and not (scene.body or scene.emitter)
+            return alone if mesh.on_grid is None else not mesh.on_grid
+    return False
+
+
 def check_meshes(scene: Scene) -> None:
     """Mesh bodies have a mass, a material that meshes can be made of, and an integrator that moves them."""
     kinds: tuple[tuple[str, list[Any]], ...] = (("solid", scene.solid), ("springs", scene.springs))
-    integrator = scene.simulation.integrator
     for kind, index, body in [(kind, i, body) for kind, bodies in kinds for i, body in enumerate(bodies)]:
+        integrator = integrator_of(scene, body.continuum)
         if integrator.incompressible:
             raise problem(
                 (kind, index),
@@ -95,7 +235,7 @@ def check_meshes(scene: Scene) -> None:
         if body.on_grid is False and not isinstance(integrator, Optimization):
             raise problem(
                 (kind, index, "on_grid"),
-                'is false, but only simulation.integrator = "optimization" moves meshes on their own',
+                'is false, but only integrator = "optimization" moves meshes on their own',
             )
     for index, solid in enumerate(scene.solid):
         if wrong := unusable(solid.material):

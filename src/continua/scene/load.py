@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from continua.continuum import Contact, Continuum
 from continua.errors import ContinuaError, SceneError
 from continua.scene import catalogue
 from continua.scene.checks import model_fields
@@ -226,7 +227,9 @@ def _object_cause(error: ValidationError) -> str:
 def to_data(value: Any) -> Any:
     """Plain tables and lists of a validated scene; Python functions and materials stay as they are."""
     fields = model_fields(value)
-    if fields and ("type" in fields or isinstance(value, Scene) or hasattr(value, "model_dump")):
+    if fields and (
+        "type" in fields or hasattr(value, "model_dump") or isinstance(value, (Continuum, Contact))
+    ):
         return {name: to_data(getattr(value, name)) for name in fields}
     if isinstance(value, (list, tuple)):
         return [to_data(entry) for entry in value]

@@ -20,6 +20,7 @@ from continua.bodies.velocity import VelocityLike
 from continua.contact.boundaries import AnyBoundary
 from continua.contact.colliders import AnyCollider
 from continua.contact.penalty import PenaltyContact
+from continua.continuum import Contact, Continuum
 from continua.geometry.meshes import AnyMesh, AnySprings, SimplexMesh, SpringMesh
 from continua.geometry.shapes import AnyShape
 from continua.integrators import AnyIntegrator, Symplectic
@@ -116,6 +117,11 @@ class BodySettings(Settings):
         default_factory=dict,
         description="passive fields such as dye that the particles carry, each a number or a gradient",
     )
+    continuum: str | None = Field(
+        default=None,
+        min_length=1,
+        description='continuum it belongs to: bodies of one stick to each other; left out: "main"',
+    )
 
 
 class MeshSettings(Settings):
@@ -146,6 +152,11 @@ class MeshSettings(Settings):
         default=None,
         description="whether it moves with the grid, where it meets particles, or on its own; left out: on its own "
         'only where integrator = "optimization" and there are no particles',
+    )
+    continuum: str | None = Field(
+        default=None,
+        min_length=1,
+        description='continuum it belongs to: bodies of one stick to each other; left out: "main"',
     )
 
 
@@ -206,7 +217,7 @@ class RenderSettings(Settings):
     color_by: str = Field(
         default="speed",
         min_length=1,
-        description='what gives the colour: "speed", "body", "material" or a field such as "J"',
+        description='what gives the colour: "speed", "body", "material", "continuum" or a field such as "J"',
     )
     limits: tuple[Finite, Finite] | None = Field(
         default=None, description="values at the two ends of the colour scale; left out: those of the run"
@@ -230,6 +241,10 @@ class Scene(Settings):
     body: list[BodySettings] = Field(default_factory=list, description="pieces of material")
     solid: list[SolidSettings] = Field(default_factory=list, description="solids made of a mesh")
     springs: list[SpringSettings] = Field(default_factory=list, description="chains and cloths of springs")
+    continuum: list[Continuum] = Field(
+        default_factory=list, description="velocity fields of their own, which bodies join by name"
+    )
+    contact: list[Contact] = Field(default_factory=list, description="friction where continua meet")
     collider: list[AnyCollider] = Field(default_factory=list, description="rigid obstacles")
     boundary: list[AnyBoundary] = Field(default_factory=list, description="conditions on the grid")
     emitter: list[Emitter] = Field(default_factory=list, description="sources of particles")
@@ -249,7 +264,7 @@ class Scene(Settings):
         return len(self.simulation.gravity)
 
     def build(self) -> "Simulation":
-        """Simulation with all bodies, meshes, colliders, boundaries, emitters and drains of this scene, at time 0."""
+        """Simulation with everything that this scene names, at time 0."""
         from continua.scene.build import build
 
         return build(self)

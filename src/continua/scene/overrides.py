@@ -12,7 +12,7 @@ from continua.scene import schema as lookup
 from continua.scene.messages import Path, key_path, suggestion, unknown_key
 from continua.scene.toml import TOMLError, parse
 
-LISTS = ("body", "solid", "springs", "collider", "boundary", "emitter", "drain")
+LISTS = ("body", "solid", "springs", "continuum", "contact", "collider", "boundary", "emitter", "drain")
 
 
 def apply_overrides(data: dict[str, Any], overrides: Iterable[str]) -> tuple[dict[str, Any], dict[Path, str]]:

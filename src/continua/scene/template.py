@@ -40,6 +40,14 @@ velocity = [0.0, -2.0]
 # mesh = { type = "box-mesh", lower = [-0.8, 0.0], upper = [-0.4, 0.2], counts = [8, 4] }
 # material = { type = "neo-hookean", E = 2e4, nu = 0.4, density = 1000 }
 
+# [[continuum]]                  # bodies of one continuum stick to each other, bodies of two push and slide;
+# name = "flakes"                # a body joins it by continuum = "flakes"; left out: "main"
+
+# [[contact]]                    # friction between two continua; left out: none
+# a = "flakes"
+# b = "main"
+# friction = 0.3
+
 [[collider]]
 name = "ground"
 type = "plane"
