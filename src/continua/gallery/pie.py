@@ -108,7 +108,7 @@ scene = pie(0.025)
 def torn_pairs(sim: Simulation, gap: float) -> tuple[int, float]:
     """Pairs of crust particles that were face to face and are now further apart than `gap` [m]: how many, and the share
     that has a particle of a scored line."""
-    before, after = pie(sim.dx).build().bodies[1], sim.world.particle_bodies[1]
+    before, after = pie(sim.dx).build().world.particle_bodies[1], sim.world.particle_bodies[1]
     first, order = np.argsort(before.ids), np.argsort(after.ids)
     x0, x = before.x[first].astype(np.float64), after.x[order].astype(np.float64)
     weak = before.parameter_table()[0, first] < 0.5 * CRUST.mu
