@@ -140,7 +140,7 @@ def run(
             frames=frames, duration=duration, threads=threads, json=json, quiet=quiet, overwrite=overwrite
         ),
         overrides=list(overrides or [])
-        + ([f'simulation.world.precision="{precision.value}"'] if precision else []),
+        + ([f'simulation.precision="{precision.value}"'] if precision else []),
         film=film,
     )
 

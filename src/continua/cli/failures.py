@@ -53,7 +53,7 @@ def explain(error: Exception) -> tuple[str, int]:
         return _usage(error), USAGE
     if isinstance(error, MemoryError):
         return (
-            'not enough memory; make simulation.dx larger, or set simulation.world.precision to "single"',
+            'not enough memory; make simulation.dx larger, or set simulation.precision to "single"',
             FAILED,
         )
     if isinstance(error, OSError) and error.strerror:

@@ -30,7 +30,7 @@ from continua.scene import (
 )
 
 COST = "42 000 particles, 12 000 steps, 3 min"
-SMALL = ["dx=0.06", "precision=double", "duration=1.0"]
+SMALL = ["dx=0.08", "precision=double", "duration=0.9"]
 
 PITCH = 35.0  # [degrees]
 HALF, DEPTH = 1.0, 0.6  # width of one side, and depth of the house [m]
