@@ -52,7 +52,7 @@ def kirchhoff(F, mu, lam):
 
 
 def step(p, dx, dt, gravity, mu, lam):
-    """Advance the particles by one time step dt [s]; below 0 of axis 1 is the ground, without friction."""
+    """Advance the particles by one time step dt [s]; nodes below 0 of axis 1 are ground: they only move along it."""
     nodes, w, dw, r = stencil(p.x, dx)
     d = p.x.shape[1]
     active, index = np.unique(nodes.reshape(-1, d), axis=0, return_inverse=True)
@@ -65,10 +65,9 @@ def step(p, dx, dt, gravity, mu, lam):
     push = np.einsum("n,nab,snb->sna", p.volume, kirchhoff(p.F, mu, lam), dw)
     np.add.at(mv, index, w[..., None] * p.mass[:, None] * affine - dt * push)
 
-    # On the grid: velocity, gravity, contact.
+    # On the grid: velocity, gravity, ground.
     v = np.divide(mv, m[:, None], out=np.zeros_like(mv), where=m[:, None] > 0) + dt * np.asarray(gravity)
-    below = active[:, 1] < 0
-    v[below, 1] = np.maximum(v[below, 1], 0)
+    v[active[:, 1] < 0, 1] = 0
 
     # Grid to particles: velocity, affine velocity, deformation, position.
     vi = v[index]

@@ -21,7 +21,6 @@ SETTINGS: dict[str, tuple[object, set[str]]] = {
     "deformation": ("exponential", {"symplectic"}),
     "dt": (1e-3, set(INTEGRATORS)),
     "cfl": (0.01, set(INTEGRATORS)),
-    "elastic_cfl": (0.05, {"symplectic"}),
     "push_out": (0.0, {"symplectic", "semi-implicit", "optimization"}),  # flow sets particles back by itself
     "seed": (7, set(INTEGRATORS)),
     "precision": ("single", set(INTEGRATORS)),

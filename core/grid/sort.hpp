@@ -89,11 +89,11 @@ BlockOrder sort_by_block(const T* x, int64_t stride, int64_t n, const Lattice<T,
     for (int c = 0; c < chunks; ++c) {
         uint64_t last = ~0ull;
         for_packed(c, [&](int64_t i, uint64_t packed, uint8_t) {
-            if (packed == last) return;
-            if (packed == ~0ull) {
+            if (packed == ~0ull) {  // before all else: it is also what `last` begins with
                 if (bad[c] < 0) bad[c] = i;
                 return;
             }
+            if (packed == last) return;
             found[c].insert(packed, 0);
             last = packed;
         });

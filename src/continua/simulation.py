@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from continua.bodies.body import Body
 from continua.bodies.force import pushed
 from continua.contact.colliders import Collider
+from continua.continuum import rules
 from continua.continuum.homes import Homes
 from continua.continuum.meeting import MeetingResult, Pair, advance
 from continua.continuum.overlap import warn_of_overlaps
@@ -38,7 +40,7 @@ from continua.world import World
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from continua.world import Options
+    from continua.options import Options
 
 MAX_STRAIN = 0.5  # |dt grad v| beyond which a step is repeated with half the dt
 CELL_SORT = 8  # steps between sorts by cell; in between particles are sorted by block only
@@ -75,11 +77,11 @@ class Simulation:
         self.time, self.steps = 0.0, 0
         self.dt = 0.0  # of the last step [s]
         self.bound = Bound(0.0, "none")  # what set it
-        self.impulses = np.zeros((0, 3))  # total impulse each obstacle gave to the material [N s]
+        self._impulses = np.zeros((0, 3))
         self.contact_impulses: dict[
             str, NDArray
         ] = {}  # that the first continuum of each pair got so far (3,) [N s]
-        self.drained: dict[str, float] = {}  # mass that each drain has removed [kg]
+        self._drained: dict[str, float] = {}
         self._steppers: dict[str, Stepper] = {}
         self._mesh_stepper: MeshStepper | None = None
         self._first_dt: float | None = None
@@ -119,6 +121,22 @@ class Simulation:
         """Number of particles in all bodies made of them."""
         return self.world.particles
 
+    @property
+    def drained(self) -> dict[str, float]:
+        """Mass that each drain has removed so far, by name [kg]."""
+        return {str(drain.name): self._drained.get(str(drain.name), 0.0) for drain in self.world.drains}
+
+    @property
+    def impulses(self) -> NDArray[np.float64]:
+        """Total impulse that each obstacle gave to the material so far, (obstacles, 3) [N s]."""
+        obstacles = self.world.obstacles
+        if len(self._counted) != len(obstacles):  # those that came during the run have given nothing yet
+            grown = np.zeros((len(obstacles), 3))
+            for row, known in zip(self._impulses, self._counted, strict=True):
+                grown[next(k for k, one in enumerate(obstacles) if one is known)] = row
+            self._impulses, self._counted = grown, list(obstacles)
+        return self._impulses
+
     # ---- stepping --------------------------------------------------------------------------------------------
 
     @property
@@ -138,7 +156,7 @@ class Simulation:
         world.started = True
         for body in world.bodies:
             world.place(body)
-        self._pairs = world.pairs()
+        self._pairs = rules.pairs(world)
         check_settings(world)
 
     def _make_stepper(self, continuum: str) -> Stepper:
@@ -160,7 +178,9 @@ class Simulation:
         if self._mesh_stepper is None:
             integrator = self.world.free_integrator()
             assert isinstance(integrator, Optimization)
-            friction = Friction(self.world.mesh_friction, self.world.obstacle_mesh_friction)
+            friction = Friction(
+                partial(rules.mesh_friction, self.world), partial(rules.obstacle_mesh_friction, self.world)
+            )
             self._mesh_stepper = MeshStepper(integrator, friction)
         return self._mesh_stepper
 
@@ -264,7 +284,7 @@ class Simulation:
         for body in bodies:
             body.begin(self.time + dt)
         table = ObstacleTable.of(world.obstacles, self.time + dt, world.lattice())
-        friction = {name: world.obstacle_friction(name) for name in moving}
+        friction = {name: rules.obstacle_friction(world, name) for name in moving}
         step = StepSetting(self.time, dt, world.gravity, table, friction)
         with pushed(bodies, world.forces, self.time, dt):
             return advance(moving, self._pairs, step)
@@ -294,15 +314,7 @@ class Simulation:
                     raise
 
     def _add_impulses(self, impulses: NDArray[np.float64]) -> None:
-        """impulses (n, 3) [N s] of the first n obstacles; those that came during the run have given nothing yet."""
-        obstacles = self.world.obstacles
-        if len(self.impulses) != len(obstacles):
-            grown = np.zeros((len(obstacles), 3))
-            if len(self.impulses) == len(self._counted):
-                for row, known in zip(self.impulses, self._counted, strict=True):
-                    grown[next(k for k, one in enumerate(obstacles) if one is known)] = row
-            self.impulses = grown
-        self._counted = list(obstacles)
+        """impulses (n, 3) [N s] of the first n obstacles."""
         self.impulses[: len(impulses)] += impulses
 
     def _emit(self, dt: float) -> None:
@@ -314,8 +326,9 @@ class Simulation:
 
     def _drain(self, t: float) -> None:
         for drain in self.world.drains:
-            gone = sum(drain.drain(b) for b in self.world.particle_bodies) if drain.is_open(t) else 0.0
-            self.drained[str(drain.name)] = self.drained.get(str(drain.name), 0.0) + gone
+            if drain.is_open(t):
+                gone = sum(drain.drain(body) for body in self.world.particle_bodies)
+                self._drained[str(drain.name)] = self._drained.get(str(drain.name), 0.0) + gone
 
     # ---- looking ---------------------------------------------------------------------------------------------
 
@@ -346,8 +359,7 @@ class Simulation:
         """Everything needed to continue with the same bits, as arrays."""
         first = np.nan if self._first_dt is None else self._first_dt
         data = {"clock": np.array([self.time, self.steps, self.dt, first]), "impulses": self.impulses.copy()}
-        drained = [self.drained.get(str(drain.name), 0.0) for drain in self.world.drains]
-        data["drained"] = np.array(drained, dtype=np.float64)
+        data["drained"] = np.array(list(self.drained.values()), dtype=np.float64)
         for pair in self._pairs:
             data[f"contact/{pair.label}"] = self.contact_impulses.get(pair.label, np.zeros(3)).copy()
         for number, body in enumerate(self.bodies):
@@ -370,8 +382,8 @@ class Simulation:
         self.time, steps, self.dt, first = (float(v) for v in state["clock"])
         self.steps = int(steps)
         self._first_dt = None if np.isnan(first) else first
-        self.impulses, self._counted = np.array(state["impulses"]), list(self.world.obstacles)
-        self.drained = {str(d.name): float(m) for d, m in zip(self.world.drains, drained, strict=True)}
+        self._impulses, self._counted = np.array(state["impulses"]), list(self.world.obstacles)
+        self._drained = {str(d.name): float(m) for d, m in zip(self.world.drains, drained, strict=True)}
         met = {key.removeprefix("contact/"): v for key, v in state.items() if key.startswith("contact/")}
         self.contact_impulses = {pair: np.array(impulse) for pair, impulse in met.items()}
         for number, body in enumerate(self.bodies):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from continua import _core
+from continua.continuum.rules import pairs
 from continua.grid.blocks import CHANNELS, SIDE
 from continua.timestep import Bound, strictest
 
@@ -125,7 +126,7 @@ def summarise(sim: Simulation) -> Summary:
             )
             for name in world.continua
         ],
-        pairs=[PairSummary(pair.a, pair.b, pair.friction) for pair in world.pairs()],
+        pairs=[PairSummary(pair.a, pair.b, pair.friction) for pair in pairs(world)],
         warnings=list(world.warnings),
     )
 

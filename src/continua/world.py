@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, TypedDict, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,14 +18,14 @@ from continua.bodies.mesh_body import MeshBody
 from continua.bodies.points import ParticleBody
 from continua.bodies.variation import Regions, Variation, Vary
 from continua.bodies.velocity import Affine, Rigid, evaluate
-from continua.contact.boundaries import FixedVelocity, Periodic
+from continua.contact.boundaries import FixedVelocity, Periodic, blocks_of_period
 from continua.contact.colliders import Collider
-from continua.continuum.meeting import Pair
+from continua.continuum.rules import sides
 from continua.continuum.settings import MAIN, Contact, Continuum
 from continua.errors import SetupError
 from continua.geometry.base import Shape
 from continua.geometry.sampling import sample
-from continua.grid.blocks import SIDE, Lattice
+from continua.grid.blocks import Lattice
 from continua.integrators.schemes import Integrator, Optimization, as_integrator
 from continua.materials.base import Material, NativeMaterial
 from continua.materials.incompressible import IncompressibleFluid
@@ -35,23 +35,6 @@ DEGREES = {"linear": 1, "quadratic": 2, "cubic": 3}
 
 AnyBody = TypeVar("AnyBody", bound=Body)
 VelocityLike = Rigid | Affine | ArrayLike | Callable[[NDArray], ArrayLike] | None
-
-
-class Options(TypedDict, total=False):
-    """Keyword arguments of `World` and `Simulation`."""
-
-    precision: str
-    transfer: str | Transfer
-    integrator: str | Integrator
-    kernel: str | None
-    stress_transfer: str
-    deformation: str
-    dt: float | None
-    force_dt: bool
-    cfl: float
-    elastic_cfl: float
-    push_out: float | None
-    seed: int
 
 
 def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:
@@ -290,80 +273,8 @@ class World:
             raise SetupError(f'there is a contact between "{contact.a}" and "{contact.b}" already')
         self.contacts.append(contact)
         if self.started:
-            self._sides(contact)
+            sides(self, contact)
         return contact
-
-    def contact_between(self, a: str, b: str) -> Contact | None:
-        """What was said of two things, named in any order."""
-        return next((c for c in self.contacts if {c.a, c.b} == {a, b}), None)
-
-    def pairs(self) -> list[Pair]:
-        """All pairs of continua, sorted by name, with what contacts say of them."""
-        said = {frozenset(self._sides(contact)): contact for contact in self.contacts}
-        names = sorted(self.continua)
-        found = []
-        for k, a in enumerate(names):
-            for b in names[k + 1 :]:
-                contact = said.get(frozenset((a, b)))
-                found.append(Pair(a, b) if contact is None else Pair(a, b, contact.friction, contact.slack))
-        return found
-
-    def obstacle_friction(self, continuum: str) -> dict[int, float]:
-        """Friction that contacts set between a continuum and obstacles, by number of the obstacle."""
-        friction = {}
-        for number, collider in enumerate(self.colliders):
-            for contact in self.contacts:
-                if collider.name in (contact.a, contact.b) and continuum in self._sides(contact):
-                    friction[number] = contact.friction
-        return friction
-
-    def mesh_friction(self, a: MeshBody, b: MeshBody) -> float:
-        """Between two mesh bodies that move on their own: of their contact, else the mean of what they say."""
-        said = self.contact_between(str(a.name), str(b.name))
-        return 0.5 * (a.contact.friction + b.contact.friction) if said is None else said.friction
-
-    def obstacle_mesh_friction(self, collider: Collider, body: MeshBody) -> float:
-        """Between a collider and a mesh body that moves on its own."""
-        names = (str(body.name), self.continuum_of(body))
-        said = [self.contact_between(str(collider.name), name) for name in names]
-        return next((contact.friction for contact in said if contact is not None), collider.friction)
-
-    def _sides(self, contact: Contact) -> tuple[str, str]:
-        """The continua, or the collider and the continuum, that a contact is about."""
-        colliders = {collider.name for collider in self.colliders}
-        sides = [
-            name if name in colliders else self._continuum_named(name, contact)
-            for name in (contact.a, contact.b)
-        ]
-        if sides[0] == sides[1]:
-            free = {body.name for body in self.free_meshes}
-            if {contact.a, contact.b} <= free:
-                return contact.a, contact.b
-            raise SetupError(
-                f'"{contact.a}" and "{contact.b}" are both in the continuum "{sides[0]}", where bodies stick to each '
-                "other; put one of them into another continuum"
-            )
-        return sides[0], sides[1]
-
-    def _continuum_named(self, name: str, contact: Contact) -> str:
-        """The continuum of that name, or of the body of that name."""
-        if name in self.continua:
-            return name
-        body = next((body for body in self.bodies if body.name == name), None)
-        if body is None:
-            known = [*self.continua, *(n for n in self._names() if n)]
-            raise SetupError(
-                f'the contact between "{contact.a}" and "{contact.b}" names "{name}", but there is no such continuum, '
-                f"body or collider (there are: {', '.join(known)})"
-            )
-        continuum = self.continuum_of(body)
-        others = [other.name for other in self.bodies_of(continuum) if other is not body]
-        if others and body not in self.free_meshes:
-            raise SetupError(
-                f'the body "{name}" shares the continuum "{continuum}" with "{others[0]}", so that a contact cannot be '
-                f'about it alone; name the continuum "{continuum}", or give the body one of its own'
-            )
-        return continuum
 
     # ---- checks ----------------------------------------------------------------------------------------------
 
@@ -404,7 +315,8 @@ class World:
             )
         return name
 
-    def _names(self) -> list[str | None]:
+    def names(self) -> list[str | None]:
+        """Of everything that has one: bodies, colliders, drains."""
         bodies = [body.name for body in self.bodies]
         return [*bodies, *(c.name for c in self.colliders), *(d.name for d in self.drains)]
 
@@ -431,7 +343,7 @@ class World:
         self._check_dimension("the shape", shape.dimension)
         continuum = self._continuum_for(continuum)
         self._check_material(material, continuum)
-        name = self._new_name(name, "body", self._names())
+        name = self._new_name(name, "body", self.names())
         seed = self.seed + len(self.particle_bodies)
         points, volumes = sample(shape, self._spacing(particles_per_cell), sampling, seed)  # type: ignore[arg-type]
         v, gradient = evaluate(velocity, points)
@@ -469,7 +381,7 @@ class World:
                 f'a mesh body off the grid needs integrator="optimization", not {type(integrator).__name__}; '
                 "leave on_grid out"
             )
-        body.name = self._new_name(body.name, body.stem, self._names())
+        body.name = self._new_name(body.name, body.stem, self.names())
         self._take(body)
         return body
 
@@ -507,7 +419,7 @@ class World:
 
     def _add_collider(self, collider: Collider) -> Collider:
         self._check_dimension(f"the {collider.kind} collider", collider.dimension)
-        collider.name = self._new_name(collider.name, collider.kind, self._names())
+        collider.name = self._new_name(collider.name, collider.kind, self.names())
         self.colliders.append(collider)
         if collider.thickness() < 2 * self.dx:
             self._warn(
@@ -530,26 +442,15 @@ class World:
                 raise SetupError(f"a {self.dimension}D world has no axis {boundary.axis}")
             if any(isinstance(b, Periodic) and b.axis == boundary.axis for b in self.boundaries):
                 raise SetupError(f"axis {boundary.axis} is already periodic")
-            self._period(boundary)
+            blocks_of_period(boundary, self.dx)
         self.boundaries.append(boundary)
         return boundary
-
-    def _period(self, boundary: Periodic) -> int:
-        """Length of a periodic axis in blocks."""
-        blocks = (boundary.upper - boundary.lower) / (SIDE * self.dx)
-        if abs(blocks - round(blocks)) > 1e-6 or round(blocks) < 1:
-            length, best = boundary.upper - boundary.lower, max(1, round(blocks))
-            raise SetupError(
-                f"a periodic length must be a multiple of {SIDE} dx: {length:.6g} m is {blocks:.4g} times {SIDE} dx, "
-                f"use dx = {length / (SIDE * best):.6g}"
-            )
-        return round(blocks)
 
     def _add_emitter(self, emitter: Emitter) -> ParticleBody:
         self._check_dimension("the emitter", emitter.dimension)
         continuum = self._continuum_for(emitter.continuum)
         self._check_material(emitter.material, continuum)
-        name = self._new_name(emitter.name, "emitter", self._names())
+        name = self._new_name(emitter.name, "emitter", self.names())
         modes = self._modes(continuum)
         body = ParticleBody(
             name, emitter.material, self.dimension, self.dtype, modes=modes, fields=emitter.fields
@@ -572,7 +473,7 @@ class World:
                 f'there is no body "{drain.body}" for the drain (there are: {", ".join(known) or "none yet"}); '
                 "correct the name, or add the body before the drain"
             )
-        drain.name = self._new_name(drain.name, "drain", self._names())
+        drain.name = self._new_name(drain.name, "drain", self.names())
         self.drains.append(drain)
         return drain
 
@@ -582,7 +483,7 @@ class World:
         for boundary in self.boundaries:
             if isinstance(boundary, Periodic):
                 origin[boundary.axis] = boundary.lower
-                period[boundary.axis] = self._period(boundary)
+                period[boundary.axis] = blocks_of_period(boundary, self.dx)
         return Lattice(self.dx, origin, period)
 
     def place(self, body: Body) -> None:

@@ -114,9 +114,9 @@ def balls(d: int, **options: object) -> list[Collider]:
     return [ct.colliders.Sphere(center, RADIUS, **options), ct.colliders.Shape(round_one, **options)]
 
 
-def after(sim: ct.Simulation, duration: float = 0.1) -> NDArray:
+def after(sim: ct.Simulation, duration: float = 0.1, longest: float = np.inf) -> NDArray:
     while sim.time < duration - 1e-12:
-        sim.step(duration - sim.time)
+        sim.step(min(longest, duration - sim.time))
     return sim.impulses.copy()
 
 
@@ -124,13 +124,14 @@ def after(sim: ct.Simulation, duration: float = 0.1) -> NDArray:
 @pytest.mark.parametrize("integrator", ["symplectic", "semi-implicit", "optimization"])
 @pytest.mark.parametrize("mode", ["separate", "sticky"])
 def test_particles_meet_a_sampled_ball_as_an_exact_one(d: int, integrator: str, mode: str) -> None:
+    """The same steps for both, short enough that none is tried twice."""
     found = []
     for collider in balls(d, mode=mode):
         sim = ct.Simulation(0.05, (0, -9.81, 0)[:d], integrator=integrator)
         block = ct.shapes.Box((0.02, 0.42, 0)[:d], (0.3, 0.2, 0.2)[:d])
         body = sim.add(block, JELLY, velocity=(0, -1, 0)[:d])
         sim.add(collider)
-        found.append((after(sim), body.fields()["x"]))
+        found.append((after(sim, longest=0.01), body.fields()["x"]))
     (exact, x), (sampled, y) = found
     assert np.linalg.norm(exact) > 1.0  # it was hit
     assert np.abs(sampled - exact).max() < 0.01 * np.linalg.norm(exact)
@@ -157,7 +158,7 @@ def test_meshes_meet_a_sampled_ball_as_an_exact_one(d: int, on_grid: bool) -> No
 @both
 def test_water_meets_a_sampled_ball_as_an_exact_one(d: int) -> None:
     found = []
-    for collider in balls(d):
+    for collider in balls(d, friction=0.0):
         sim = ct.Simulation(0.05, (0, -9.81, 0)[:d], integrator="incompressible")
         block = ct.shapes.Box((0, 0.45, 0)[:d], (0.4, 0.25, 0.4)[:d])
         body = sim.add(block, ct.materials.IncompressibleFluid(1000.0), sampling="jittered")

@@ -47,7 +47,7 @@ def test_momentum_gap_sees_a_lost_impulse() -> None:
     start = sim.diagnostics()
     sim.run(0.3)
     assert momentum_gap(sim, start) < 1e-12
-    sim.impulses *= 0.99
+    sim.impulses[:] *= 0.99
     assert momentum_gap(sim, start) > 1e-3
 
 
@@ -62,11 +62,13 @@ def test_fullness_sees_squeezed_fluid() -> None:
     assert fullness(sim.bodies, sim.dx) == pytest.approx(2.0)
 
 
-def test_saint_venant_gate_fails_when_the_clamps_miss_their_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Half a cell more of free length at either end is enough to break the gate of 10 %."""
-    assert abs(sponge_twist.saint_venant_error(0.08)) < 0.1
-    monkeypatch.setattr(sponge_twist, "HAIR", -0.04)
-    assert abs(sponge_twist.saint_venant_error(0.08)) > 0.1
+def test_saint_venant_gate_fails_when_the_free_length_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clamps hold what they fill. A cell more of free length at either end, or half a cell less, breaks the gate of
+    10 %."""
+    assert abs(sponge_twist.saint_venant_error(0.08)) < 0.1  # -0.048
+    for hair, error in ((-0.08, -0.202), (0.04, 0.162)):
+        monkeypatch.setattr(sponge_twist, "HAIR", hair)
+        assert sponge_twist.saint_venant_error(0.08) == pytest.approx(error, abs=0.05)
 
 
 def test_crack_gate_fails_for_cracks_anywhere() -> None:

@@ -7,6 +7,7 @@ import pytest
 from mesh_worlds import FRAME, Array, jelly, norm_m, world
 
 import continua as ct
+from continua.continuum import rules
 from continua.errors import InstabilityError, SetupError
 from continua.integrators import Optimization, mesh_step
 from continua.integrators.mesh_collisions import collision_of
@@ -321,6 +322,6 @@ def test_friction_of_a_pair_is_that_of_its_contact_else_the_mean() -> None:
         )
         for k, (name, mu) in enumerate((("a", 0.2), ("b", 0.4)))
     )
-    assert sim.world.mesh_friction(a, b) == pytest.approx(0.3)
+    assert rules.mesh_friction(sim.world, a, b) == pytest.approx(0.3)
     sim.add(ct.Contact("a", "b", friction=0.9))
-    assert sim.world.mesh_friction(a, b) == sim.world.mesh_friction(b, a) == 0.9
+    assert rules.mesh_friction(sim.world, a, b) == rules.mesh_friction(sim.world, b, a) == 0.9

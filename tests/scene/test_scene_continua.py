@@ -11,6 +11,7 @@ import pytest
 from test_scene_schema import accepts
 
 import continua as ct
+from continua.continuum import rules
 from continua.errors import SceneError
 from continua.io import RunFolder
 from continua.scene import Scene, load_scene, open_scene, scene_schema
@@ -102,9 +103,9 @@ def test_scene_and_python_are_the_same(pile: Load) -> None:
         world.transfer_of("sand") == ct.transfers.FLIP(0.9)
         and world.transfer_of("main") == ct.transfers.APIC()
     )
-    pairs = {(pair.a, pair.b): (pair.friction, pair.slack) for pair in world.pairs()}
+    pairs = {(pair.a, pair.b): (pair.friction, pair.slack) for pair in rules.pairs(world)}
     assert pairs == {("main", "net"): (0.0, 0.25), ("main", "sand"): (0.3, 0.25), ("net", "sand"): (0.0, 0.0)}
-    assert world.obstacle_friction("sand") == {0: 0.9} and world.obstacle_friction("main") == {}
+    assert rules.obstacle_friction(world, "sand") == {0: 0.9} and rules.obstacle_friction(world, "main") == {}
 
 
 def test_overrides_reach_continua_and_contacts(pile: Load) -> None:

@@ -12,6 +12,7 @@ from continua._model import CONFIG, Finite, Vector
 from continua._validation import raises
 from continua.contact.colliders import FAR, KINDS
 from continua.errors import SetupError
+from continua.grid.blocks import SIDE
 
 
 def _as_list(value: object) -> object:
@@ -87,6 +88,18 @@ class FixedVelocity:
         row[25:28] = FAR
         row[25 : 25 + d] = (upper - lower) / 2
         return row
+
+
+def blocks_of_period(boundary: Periodic, dx: float) -> int:
+    """Length of a periodic axis in blocks of a grid of spacing dx [m]."""
+    blocks = (boundary.upper - boundary.lower) / (SIDE * dx)
+    if abs(blocks - round(blocks)) > 1e-6 or round(blocks) < 1:
+        length, best = boundary.upper - boundary.lower, max(1, round(blocks))
+        raise SetupError(
+            f"a periodic length must be a multiple of {SIDE} dx: {length:.6g} m is {blocks:.4g} times {SIDE} dx, "
+            f"use dx = {length / (SIDE * best):.6g}"
+        )
+    return round(blocks)
 
 
 AnyBoundary = Annotated[Periodic | FixedVelocity, Field(discriminator="type")]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from continua.world import World
 
 
-DEFAULT_ELASTIC_CFL, DEFAULT_PUSH_OUT = 0.4, 0.5  # those of World
+DEFAULT_PUSH_OUT = 0.5  # that of World
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,6 @@ def _of_integrators(world: World, integrators: list[Integrator]) -> Iterator[Ref
         yield Refusal("stress_transfer", "acts in explicit steps only: leave it out, or use symplectic")
     if world.deformation != "safe" and not explicit:
         yield Refusal("deformation", "acts in explicit steps only: leave it out, or use symplectic")
-    if world.elastic_cfl != DEFAULT_ELASTIC_CFL and not explicit and world.grid_bodies:
-        yield Refusal("elastic_cfl", "limits explicit steps only: use cfl or dt, or integrator symplectic")
     linear = [
         i for i in integrators if isinstance(i, (SemiImplicit, Optimization)) and i.positions == "implicit"
     ]

@@ -23,7 +23,7 @@ from continua.scene import BodySettings, RenderSettings, RunSettings, Scene, Sim
 from continua.validation.sand import ASPECT, GRAVITY, WIDTH
 
 COST = "11 250 particles, 7 000 steps, 40 s"
-SMALL = ["dx=0.01", "body.particles_per_cell=4"]
+SMALL = ["dx=0.00625", "body.particles_per_cell=4"]
 
 GAP = 1e-6  # the floor lies a hair above a row of nodes, so that this row carries the sand [m]
 

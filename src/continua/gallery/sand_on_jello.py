@@ -25,7 +25,7 @@ from continua.scene import (
 __all__ = ["check", "scene"]
 
 COST = "123 000 particles, 2 450 steps, 2 min"
-SMALL = ["dx=0.04", "duration=1.2", "precision=double", "emitter.particles_per_cell=8"]
+SMALL = ["dx=0.03125", "duration=1.2", "precision=double", "emitter.particles_per_cell=8"]
 
 SIDE = 0.5  # of the cushion [m]
 

@@ -348,6 +348,11 @@ def _common_fluid(bodies: Sequence[Body]) -> IncompressibleFluid:
     """The one fluid that all bodies of a flow are made of."""
     fluids = [body.material for body in bodies if isinstance(body, ParticleBody)]
     first = fluids[0] if fluids else None
-    if not isinstance(first, IncompressibleFluid) or any(fluid != first for fluid in fluids):
-        raise SetupError("incompressible fluids in one continuum must have the same density and viscosity")
+    for body, fluid in zip(bodies, fluids, strict=True):
+        if fluid != first:
+            raise SetupError(
+                f'body "{body.name}" has another density or viscosity than body "{bodies[0].name}"; '
+                "incompressible fluids in one simulation must have the same"
+            )
+    assert isinstance(first, IncompressibleFluid)
     return first
