@@ -46,6 +46,11 @@ TABLES = [
         ("solid", 0, "scripted", 0),
         '`scripted` of solids and springs: a list of such tables (`type = "scripted"` may be left out):',
     ),
+    (
+        "Contact of meshes",
+        ("solid", 0, "contact"),
+        '`contact` of solids and springs: such a table (`type = "penalty"` may be left out):',
+    ),
     ("Starts", ("solid", 0, "start"), "`start` of solids and springs; one of these tables:"),
     (
         "Transfers",

@@ -34,7 +34,15 @@ from continua.integrators import (
 )
 from continua.optimize import Report
 from continua.summary import Progress, Summary, summarise
-from continua.timestep import Bound, check_fixed, fit_to, gravity_bound, stability_bounds, strictest
+from continua.timestep import (
+    Bound,
+    check_fixed,
+    fastest,
+    fit_to,
+    gravity_bound,
+    stability_bounds,
+    strictest,
+)
 from continua.world import World
 
 if TYPE_CHECKING:
@@ -46,6 +54,7 @@ MAX_STRAIN = 0.5  # |dt grad v| beyond which a step is repeated with half the dt
 CELL_SORT = 8  # steps between sorts by cell; in between particles are sorted by block only
 FRAME = 1 / 24  # [s], the step of mesh bodies on their own unless a frame is shorter
 SHORTEST_FRAME = 1 / 16  # of such a step that does not converge is tried before it is an error
+THIN_APPROACH = 0.2  # cells by which sheets, which touch by their extent alone, may approach in a step
 COLLAPSE = 1e-4  # a dt below this fraction of the first one means that particles run away
 
 
@@ -214,6 +223,11 @@ class Simulation:
             if bodies and (integrator.implicit or integrator.incompressible) and world.gravity.any():
                 found.append(gravity_bound(world.gravity, world.dx, world.cfl))
             bounds += found
+        speed = {name: fastest(world.grid_bodies_of(name)) for name in world.continua}
+        for pair in self._pairs:
+            if pair.slack == 0 and speed[pair.a] + speed[pair.b] > 0:
+                dt = THIN_APPROACH * world.dx / (speed[pair.a] + speed[pair.b])
+                bounds.append(Bound(dt, f"contact of thin {pair.a} and {pair.b}"))
         return bounds
 
     def step(self, remaining: float = float("inf")) -> float:

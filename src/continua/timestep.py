@@ -43,6 +43,11 @@ def stability_bounds(bodies: Sequence[Body], dx: float, cfl: float, elastic_cfl:
     return bounds
 
 
+def fastest(bodies: Sequence[Body]) -> float:
+    """Speed of the fastest particle of some bodies [m/s]."""
+    return max((p.limits.speed for body in bodies for p in body.particle_sets()), default=0.0)
+
+
 def gravity_bound(gravity: NDArray[np.float64], dx: float, cfl: float) -> Bound:
     """What starts to fall crosses at most `cfl` cells of size dx [m] in the first step."""
     return Bound(float(np.sqrt(2 * cfl * dx / np.linalg.norm(gravity))), "gravity")

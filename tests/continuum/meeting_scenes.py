@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 import continua as ct
-from continua.contact.fields import ContactField, PairRule, pair_contacts
+from continua.contact.fields import ContactField, FieldContact, PairRule, pair_contacts
 from continua.validation.continua_scenes import JELLY, G, H, Slab, mean_velocity, watch
 
 A = H / 2  # distance of particles
@@ -121,7 +121,9 @@ class PythonContact:
     def __init__(self) -> None:
         self.contacts = np.zeros(1, np.int64)
 
-    def resolve(self, fields: list[ContactField], rules: list[PairRule], lattice, degree, dt) -> np.ndarray:
+    def resolve(
+        self, fields: list[ContactField], rules: list[PairRule], lattice, degree, dt, obstacles
+    ) -> np.ndarray:
         (rule,) = rules
         found = pair_contacts(fields, rules, lattice, degree)
         n, gap = self.change(found.normal, found.gap)
@@ -135,6 +137,9 @@ class PythonContact:
         sides[0].nodes[(*at[0], slice(0, 3))] = ua - J / ma[:, None]
         sides[1].nodes[(*at[1], slice(0, 3))] = ub + other / mb[:, None]
         self.contacts[0] = int((np.abs(J).sum(axis=1) > 0).sum())
+        walls = FieldContact()
+        walls.resolve(fields, [], lattice, degree, dt, obstacles)
+        self.wall_impulses = walls.wall_impulses
         return -J.sum(axis=0)[None]
 
 

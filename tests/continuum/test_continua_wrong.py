@@ -83,13 +83,15 @@ def test_contact_before_forces_lets_blocks_sink(monkeypatch):
         before[moving, :3] /= before[moving, 3:]
         self.pushed, self.nodes = after[..., :3] - before[..., :3], before
 
-    def meet_obstacles(self, step, result):
-        self.nodes[..., :3] += self.pushed
-        with_obstacles(self, step, result)
+    def meet(steppers, pairs, step, result):
+        in_order(steppers, pairs, step, result)
+        for stepper in steppers.values():
+            stepper.nodes[..., :3] += stepper.pushed
+        in_order(steppers, [], step, result)  # obstacles still come last
 
-    with_forces, with_obstacles = SymplecticEuler.to_grid, SymplecticEuler.meet_obstacles
+    with_forces, in_order = SymplecticEuler.to_grid, meeting._meet
     monkeypatch.setattr(SymplecticEuler, "to_grid", to_grid)
-    monkeypatch.setattr(SymplecticEuler, "meet_obstacles", meet_obstacles)
+    monkeypatch.setattr(meeting, "_meet", meet)
     gap, _ = ms.static(Slab(offset=OFFSETS[1]))
     assert abs(gap) > 0.3
 
@@ -99,14 +101,14 @@ def test_mass_in_place_of_volume_makes_light_bodies_float(monkeypatch):
     light, slab = FixedCorotated(1e4, 0.3, 10.0), Slab(offset=OFFSETS[1])
     right, _ = ms.static(slab, light)
 
-    def by_mass(name, stepper):
-        one = by_volume(name, stepper)
+    def by_mass(self, nodes, friction=None):
+        one = by_volume(self, nodes, friction)
         for some in one.sets:
             some.particles = dataclasses.replace(some.particles, volume=some.particles.mass / 1000)
         return one
 
-    by_volume = meeting.contact_field
-    monkeypatch.setattr(meeting, "contact_field", by_mass)
+    by_volume = SymplecticEuler.contact_field
+    monkeypatch.setattr(SymplecticEuler, "contact_field", by_mass)
     wrong, _ = ms.static(slab, light)
     assert abs(right) < 0.03 and abs(wrong) > 0.1
 
