@@ -1,7 +1,7 @@
 """How long steps may be when snowballs hit things: table 2.1 of J15 at small scale, in 2D.
 
 A ball of snow at 10 m/s hits a sticky floor or a sticky wall. Every scheme takes the longest steps with which it is
-stable: its CFL number starts at 0.6 and is halved until no particle is faster than twice the ball or deeper than 1.5
+stable: its CFL number starts at 0.5 and is halved until no particle is faster than twice the ball or deeper than 1.5
 cells in the obstacle, no energy comes from nowhere, and the heap is as high as with explicit steps.
 
 Gates hold the minimiser against the printed semi-implicit method, which leaves obstacles out of its solve. Our own one
@@ -28,7 +28,7 @@ from continua.validation.contact_outside import AroundSimulation, OutsideSimulat
 
 SPEED = 10.0  # of every ball [m/s]
 RADIUS = 0.25  # [m]
-CFL = 0.6  # cells that a particle may cross in a step, at most
+CFL = 0.5  # cells that a particle may cross in a step, at most
 DEPTH = 1.5  # cells that a particle may sink into obstacles
 GAIN = 0.02  # of the energy of the impact that a stable run may gain
 HEIGHT = 0.05  # relative error of the height of a heap
@@ -165,7 +165,7 @@ def reference(scene: str, particles: float, duration: float = 0.2) -> Impact:
 
 @cache
 def longest_steps(scheme: str, scene: str, particles: float, duration: float = 0.2) -> Impact:
-    """The run with the largest CFL number 0.6, 0.3, ... that is stable; the last one tried if none is."""
+    """The run with the largest CFL number 0.5, 0.25, ... that is stable; the last one tried if none is."""
     explicit = reference(scene, particles, duration)
     cfl = CFL
     while True:
