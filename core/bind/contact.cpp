@@ -1,22 +1,8 @@
-#include "../contact/resolve.hpp"
+#include "../contact/push_out.hpp"
 #include "colliders.hpp"
 
 namespace continua {
 namespace {
-
-void nodes_contact(nb::object nodes_, nb::object keys_, nb::object lattice_, int dimension, nb::object table,
-                   std::vector<nb::object> samples, nb::object impulses_) {
-    dispatch(nodes_, "nodes", dimension, [&]<class T, int d>() {
-        const int64_t blocks = length(nodes_, "nodes");
-        T* nodes = checked<T>(nodes_, "nodes", {blocks, kBlockNodes<d>, 4});
-        const uint64_t* keys = checked<uint64_t>(keys_, "keys", {blocks});
-        const std::vector<Collider> colliders = colliders_of(table, samples);
-        double* impulses = checked<double>(impulses_, "impulses", {int64_t(colliders.size()), 3});
-        const Lattice<T, d> lattice = lattice_of<T, d>(lattice_);
-        nb::gil_scoped_release release;
-        resolve_nodes<T, d>(nodes, keys, blocks, lattice, colliders, impulses);
-    });
-}
 
 int64_t particles_contact(nb::object particles_, const Order& order_, nb::object lattice_, int dimension, double depth,
                           double travel, nb::object table, std::vector<nb::object> samples, nb::object impulses_) {
@@ -49,8 +35,6 @@ void collider_surface(nb::object table, std::vector<nb::object> samples, nb::obj
 
 void bind_contact(nb::module_& m) {
     m.attr("collider_columns") = Collider::kColumns;
-    m.def("resolve_nodes", &nodes_contact, nb::arg("nodes"), nb::arg("keys"), nb::arg("lattice"), nb::arg("dimension"),
-          nb::arg("table"), nb::arg("samples"), nb::arg("impulses"));
     m.def("push_out", &particles_contact, nb::arg("particles"), nb::arg("order"), nb::arg("lattice"), nb::arg("dimension"),
           nb::arg("depth"), nb::arg("travel"), nb::arg("table"), nb::arg("samples"), nb::arg("impulses"));
     m.def("collider_surface", &collider_surface, nb::arg("table"), nb::arg("samples"), nb::arg("points"), nb::arg("phi"),

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "../contact/resolve.hpp"
+#include "../contact/push_out.hpp"
 #include "../grid/halo.hpp"
 #include "../grid/nodes.hpp"
 #include "fractions.hpp"

@@ -14,6 +14,7 @@ from continua.bodies.drain import Drain
 from continua.bodies.emitter import Emitter
 from continua.bodies.fields import Fields
 from continua.bodies.force import BodyForce
+from continua.bodies.kinds import mesh_bodies, particle_bodies
 from continua.bodies.mesh_body import MeshBody
 from continua.bodies.points import ParticleBody
 from continua.bodies.variation import Regions, Variation, Vary
@@ -122,12 +123,12 @@ class World:
     @property
     def particle_bodies(self) -> list[ParticleBody]:
         """Bodies made of particles."""
-        return [body for body in self.bodies if isinstance(body, ParticleBody)]
+        return particle_bodies(self.bodies)
 
     @property
     def mesh_bodies(self) -> list[MeshBody]:
         """Bodies made of a mesh."""
-        return [body for body in self.bodies if isinstance(body, MeshBody)]
+        return mesh_bodies(self.bodies)
 
     @overload
     def add(
@@ -376,7 +377,8 @@ class World:
             raise SetupError(
                 'mesh bodies do not live in integrator="incompressible"; use "symplectic" or "optimization"'
             )
-        if isinstance(body, MeshBody) and body.on_grid is False and not isinstance(integrator, Optimization):
+        off_grid = any(mesh.on_grid is False for mesh in mesh_bodies([body]))
+        if off_grid and not isinstance(integrator, Optimization):
             raise SetupError(
                 f'a mesh body off the grid needs integrator="optimization", not {type(integrator).__name__}; '
                 "leave on_grid out"

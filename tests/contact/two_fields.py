@@ -149,11 +149,25 @@ class Fields:
 
 def plain_nodes(world: Fields, table: ObstacleTable) -> None:
     """The wrong variant: every node inside an obstacle obeys it, no other does."""
-    impulses = np.zeros((len(table), 3))
+    d = world.lattice.dimension
     for one in world.fields:
-        _core.resolve_nodes(
-            one.nodes, one.keys, world.lattice, world.lattice.dimension, table.rows, table.samples, impulses
-        )
+        flat = one.nodes.reshape(-1, 4)
+        points = np.zeros((len(flat), 3))
+        coordinates = np.asarray(_core.node_coordinates(one.keys, d), float).reshape(-1, d)
+        points[:, :d] = world.lattice.origin + world.lattice.dx * coordinates
+        for row, samples in zip(table.rows, table.samples):
+            phi, n = np.empty(len(points)), np.empty((len(points), 3))
+            _core.collider_surface(row[None].copy(), [samples], points, phi, n)
+            some = np.flatnonzero((phi < 0) & (flat[:, 3] > 0))
+            moving = row[16:19] + np.cross(row[19:22], points[some] - row[4:7])
+            slide, normal = flat[some, :3] - moving, n[some]
+            away = (slide * normal).sum(axis=1)
+            slide = slide - away[:, None] * normal
+            size = np.linalg.norm(slide, axis=1)
+            keep = np.maximum(0, 1 + row[2] * np.minimum(away, 0) / np.where(size > 0, size, 1))
+            left = np.zeros_like(slide) if row[1] == 2 else keep[:, None] * slide
+            meets = (row[1] > 0) | (away < 0)
+            flat[some[meets], :3] = (moving + left)[meets]
 
 
 def node_velocities(fields: Sequence[ContactField]) -> list[np.ndarray]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from continua import _core
 from continua.bodies.body import Body
-from continua.bodies.points import ParticleBody
+from continua.bodies.kinds import particle_bodies
 from continua.errors import SetupError
 from continua.flow.pressure import PoissonSystem
 from continua.grid.blocks import Workspace
@@ -346,7 +346,7 @@ NO_WAVES = {
 
 def _common_fluid(bodies: Sequence[Body]) -> IncompressibleFluid:
     """The one fluid that all bodies of a flow are made of."""
-    fluids = [body.material for body in bodies if isinstance(body, ParticleBody)]
+    fluids = [body.material for body in particle_bodies(bodies)]
     first = fluids[0] if fluids else None
     for body, fluid in zip(bodies, fluids, strict=True):
         if fluid != first:

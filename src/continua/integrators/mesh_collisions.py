@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from continua.bodies.kinds import solid_bodies
 from continua.bodies.mesh_body import MeshBody
-from continua.bodies.solid_body import SolidBody
 from continua.mesh import CollisionPairs, SelfCollision
 from continua.mesh.collision import EPSILON
 
@@ -26,12 +26,8 @@ def collision_of(bodies: Sequence[MeshBody]) -> SelfCollision | None:
 
     It knows the undeformed meshes only, and serves all steps. Springs have no inside and take no part.
     """
-    starts = np.cumsum([0] + [len(body) for body in bodies])
-    solids = [
-        (body, start)
-        for body, start in zip(bodies, starts)
-        if isinstance(body, SolidBody) and body.contact.collisions != "off"
-    ]
+    starts = dict(zip(map(id, bodies), np.cumsum([0] + [len(body) for body in bodies])))
+    solids = [(body, starts[id(body)]) for body in solid_bodies(bodies) if body.contact.collisions != "off"]
     own_body = any(body.contact.collisions == "all" for body, _ in solids)
     parts = sum(int(body.mesh.components.max()) + 1 for body, _ in solids)
     if not solids or parts < (1 if own_body else 2):
