@@ -80,7 +80,9 @@ def test_steps_follow_the_approach_of_fast_sheets():
     while sim.time < 0.1:
         sim.step(0.1 - sim.time)
         nearest = min(nearest, above.x[:, 1].mean() - below.x[:, 1].mean())
-    assert nearest > 0.25 * H  # of 0.5 H between their middles where they touch, at a pressure of half their stiffness
+    assert (
+        nearest > 0.25 * H
+    )  # of 0.5 H between their middles where they touch, at a pressure of half their stiffness
 
 
 @pytest.mark.parametrize("friction", [0.0, 0.5])
