@@ -101,3 +101,20 @@ def test_friction_of_walls_is_refused_in_incompressible_flow() -> None:
     sim.add(ct.colliders.Plane((0, 1), friction=0.5, name="floor"))
     with pytest.raises(SetupError, match='friction of the collider "floor".*sticky'):
         sim.step()
+
+
+def test_a_setting_kept_for_explicit_steps_is_said_not_to_act() -> None:
+    sim = ct.Simulation(0.05, (0.0, -9.81), integrator="optimization", elastic_cfl=0.1)
+    sim.add(ct.shapes.Box((0, 0.1), (0.2, 0.2)), JELLY)
+    with pytest.warns(UserWarning, match="elastic_cfl limits explicit steps only"):
+        sim.step()
+
+
+def test_a_contact_between_colliders_is_refused() -> None:
+    sim = ct.Simulation(0.05, (0.0, -9.81))
+    sim.add(ct.shapes.Box((0, 0.1), (0.2, 0.2)), JELLY)
+    sim.add(ct.colliders.Plane((0, 1), name="floor"))
+    sim.add(ct.colliders.Plane((1, 0), (-1, 0), name="wall"))
+    sim.add(ct.Contact("floor", "wall", friction=0.3))
+    with pytest.raises(SetupError, match="both colliders"):
+        sim.step()

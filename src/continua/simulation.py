@@ -166,6 +166,7 @@ class Simulation:
         for body in world.bodies:
             world.place(body)
         self._pairs = rules.pairs(world)
+        self.contact_impulses = {pair.label: np.zeros(3) for pair in self._pairs}
         check_settings(world)
 
     def _make_stepper(self, continuum: str) -> Stepper:
@@ -311,7 +312,7 @@ class Simulation:
                 body.accept(dt, limits, period)
         self._add_impulses(result.impulses)
         for pair, impulse in result.met.items():
-            self.contact_impulses[pair] = self.contact_impulses.get(pair, np.zeros(3)) + impulse
+            self.contact_impulses[pair] += impulse
 
     def _advance_meshes(self, bound: Bound, *, alone: bool) -> tuple[MeshResult, Bound]:
         """A step of the meshes that are not on the grid, and its length: where they are `alone` it may be shortened."""
@@ -375,7 +376,7 @@ class Simulation:
         data = {"clock": np.array([self.time, self.steps, self.dt, first]), "impulses": self.impulses.copy()}
         data["drained"] = np.array(list(self.drained.values()), dtype=np.float64)
         for pair in self._pairs:
-            data[f"contact/{pair.label}"] = self.contact_impulses.get(pair.label, np.zeros(3)).copy()
+            data[f"contact/{pair.label}"] = self.contact_impulses[pair.label].copy()
         for number, body in enumerate(self.bodies):
             data.update({f"body{number}/{key}": array for key, array in body.snapshot().items()})
         return data

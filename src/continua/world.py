@@ -350,7 +350,7 @@ class World:
         v, gradient = evaluate(velocity, points)
         variation = Variation(material, vary, regions) if vary or regions else None
         for number in variation.unused_regions(points) if variation else ():
-            self._warn(
+            self.warn(
                 f'regions[{number}] of body "{name}" holds no particle; move it, enlarge it or leave it out'
             )
         body = ParticleBody(
@@ -424,13 +424,14 @@ class World:
         collider.name = self._new_name(collider.name, collider.kind, self.names())
         self.colliders.append(collider)
         if collider.thickness() < 2 * self.dx:
-            self._warn(
+            self.warn(
                 f'collider "{collider.name}" is {collider.thickness():.3g} m thick, less than 2 dx = '
                 f"{2 * self.dx:.3g} m, so material may pass through it; make it thicker or dx smaller"
             )
         return collider
 
-    def _warn(self, text: str) -> None:
+    def warn(self, text: str) -> None:
+        """Tell the user, now and in the summary."""
         self.warnings.append(text)
         warnings.warn(text, stacklevel=4)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from continua.world import World
 
 
-DEFAULT_PUSH_OUT = 0.5  # that of World
+DEFAULT_ELASTIC_CFL, DEFAULT_PUSH_OUT = 0.4, 0.5  # those of World
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,10 @@ def _of_flow(world: World) -> Iterator[Refusal]:
 
 
 def check_settings(world: World) -> None:
-    """Raise for the first setting that would be ignored."""
+    """Raise for the first setting that would be ignored; say so of one that scenes keep for another integrator."""
     for refusal in refusals(world):
         raise SetupError(str(refusal))
+    integrators = [world.integrator_of(name) for name in world.continua]
+    explicit = any(not i.implicit and not i.incompressible for i in integrators)
+    if world.elastic_cfl != DEFAULT_ELASTIC_CFL and not explicit and world.grid_bodies:
+        world.warn("elastic_cfl limits explicit steps only and does not act here; cfl and dt do")

@@ -57,6 +57,11 @@ def obstacle_mesh_friction(world: World, collider: Collider, body: MeshBody) -> 
 def sides(world: World, contact: Contact) -> tuple[str, str]:
     """The continua, or the collider and the continuum, that a contact is about."""
     colliders = {collider.name for collider in world.colliders}
+    if {contact.a, contact.b} <= colliders:
+        raise SetupError(
+            f'"{contact.a}" and "{contact.b}" are both colliders, which do not meet each other; a contact needs a '
+            "continuum or a body"
+        )
     sides = [
         name if name in colliders else _continuum_named(world, name, contact)
         for name in (contact.a, contact.b)
