@@ -40,12 +40,14 @@ void scatter_extents(const FieldSet<T>& set, const PairZone<T, d>& pair, const L
     for (int64_t k = 0; k < zone.count(); ++k) {
         const int64_t s = zone.blocks[k];
         const int32_t* wanted = target.data() + k * kTile;
-        if (std::all_of(wanted, wanted + kTile, [](int32_t t) { return t < 0; })) continue;
+        const WantedBox<d, degree> box([&](int node) { return wanted[node] >= 0; });
+        if (box.empty()) continue;
         const BlockCoords<d> block = block_coords<d>(set.order.keys[s]);
         for (int64_t at = set.order.offsets[s]; at < set.order.offsets[s + 1]; ++at) {
             const int64_t p = set.order.order[at];
+            const TilePlace<T, d, degree> place(set.particles, p, lattice, block);
             ParticleCube<d> cube;
-            TilePlace<T, d, degree>(set.particles, p, lattice, block).for_nodes([&](int node, const Vec3& off) {
+            place.for_nodes(box, [&](int node, const Vec3& off) {
                 if (wanted[node] < 0) return;
                 const PairNode& at_node = pair.nodes[wanted[node]];
                 const double up = dot(off, at_node.n), centre = dx * up;

@@ -100,6 +100,25 @@ inline Vec3 first_node(const Lattice<T, d>& lattice, uint64_t key) {
     return x;
 }
 
+// The box around the wanted nodes of a tile, so that most particles are passed over at once.
+template <int d, int degree>
+struct WantedBox {
+    int low[3] = {kSide + degree, kSide + degree, kSide + degree}, high[3] = {-1, -1, -1};
+
+    template <class Wanted>
+    explicit WantedBox(Wanted&& wanted) {
+        constexpr int S = kSide + degree;
+        for (int node = 0; node < kTileNodes<d, degree>; ++node) {
+            if (!wanted(node)) continue;
+            for (int a = d - 1, rest = node; a >= 0; --a, rest /= S) {
+                low[a] = std::min(low[a], rest % S);
+                high[a] = std::max(high[a], rest % S);
+            }
+        }
+    }
+    bool empty() const { return high[0] < 0; }
+};
+
 // A particle among the nodes of its tile: the first node of its stencil and the distance from it, in cells.
 template <class T, int d, int degree>
 struct TilePlace {
@@ -116,18 +135,23 @@ struct TilePlace {
             from_first[a] = double(q) - double(f);
         }
     }
-    // function(tile node, offset of the particle from it in cells)
+    // function(tile node, offset of the particle from it in cells) for the nodes of its stencil inside a box of the tile
     template <class Function>
-    void for_nodes(Function&& function) const {
-        constexpr int K = degree + 1, S = kSide + degree;
-        for (int i = 0; i < K; ++i)
-            for (int j = 0; j < K; ++j) {
+    void for_nodes(const WantedBox<d, degree>& box, Function&& function) const {
+        constexpr int S = kSide + degree;
+        int begin[3] = {}, end[3] = {1, 1, 1};
+        for (int a = 0; a < d; ++a) {
+            begin[a] = std::max(0, box.low[a] - first[a]);
+            end[a] = std::min(degree, box.high[a] - first[a]) + 1;
+        }
+        for (int i = begin[0]; i < end[0]; ++i)
+            for (int j = begin[1]; j < end[1]; ++j) {
                 const Vec3 off{from_first[0] - i, from_first[1] - j, 0};
                 const int row = (first[0] + i) * S + first[1] + j;
                 if constexpr (d == 2)
                     function(row, off);
                 else
-                    for (int k = 0; k < K; ++k)
+                    for (int k = begin[2]; k < end[2]; ++k)
                         function(row * S + first[2] + k, Vec3{off[0], off[1], from_first[2] - k});
             }
     }

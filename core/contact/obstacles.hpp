@@ -256,14 +256,16 @@ class ObstacleExtents {
                 out.push_back({i, std::numeric_limits<double>::infinity()});
             position[t] = node_position(target[t]);
         }
-        if (out.empty()) return;
+        const WantedBox<d, degree> box([&](int node) { return place[node] >= 0; });
+        if (box.empty()) return;
         const BlockCoords<d> block = block_coords<d>(set.order.keys[s]);
         const double dx = lattice_.dx;
         std::vector<Seen> seen(surfaces_.size());
         for (int64_t at = set.order.offsets[s]; at < set.order.offsets[s + 1]; ++at) {
             const int64_t p = set.order.order[at];
+            const TilePlace<T, d, degree> where(set.particles, p, lattice_, block);
             for (Seen& one : seen) one.surface = -1;
-            TilePlace<T, d, degree>(set.particles, p, lattice_, block).for_nodes([&](int node, const Vec3& off) {
+            where.for_nodes(box, [&](int node, const Vec3& off) {
                 if (place[node] < 0) return;
                 Vec3 x = position[node];
                 for (int a = 0; a < d; ++a) x[a] += dx * off[a];
