@@ -165,9 +165,17 @@ class Simulation:
         world.started = True
         for body in world.bodies:
             world.place(body)
-        self._pairs = rules.pairs(world)
-        self.contact_impulses = {pair.label: np.zeros(3) for pair in self._pairs}
-        check_settings(world)
+        self._look_at_changes()
+
+    def _look_at_changes(self) -> None:
+        """What was added since the last step, a contact or a collider as well as a body, counts from now on."""
+        if self.world.changed:
+            self._pairs = rules.pairs(self.world)
+            self.contact_impulses = {
+                pair.label: self.contact_impulses.get(pair.label, np.zeros(3)) for pair in self._pairs
+            }
+            check_settings(self.world)
+            self.world.changed = False
 
     def _make_stepper(self, continuum: str) -> Stepper:
         world = self.world
@@ -236,6 +244,7 @@ class Simulation:
         world, every = self.world, self.steppers
         self._homes.check(world.bodies, world.continua)
         world.join_grids()
+        self._look_at_changes()
         for body in world.bodies:
             body.ready(world.wrap, world.dx, self.steps)
         bound = self.choose_dt(remaining)

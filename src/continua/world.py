@@ -98,6 +98,7 @@ class World:
         self.forces: list[BodyForce] = []
         self.warnings: list[str] = []
         self.started = False  # whether there are grids, so that boundaries and continua can no longer change
+        self.changed = True  # whether something was added since the simulation last looked
         self._declared = False  # whether a continuum has been declared, so that names must be known
 
     @property
@@ -172,6 +173,7 @@ class World:
         of (shape, material of the same kind). fields gives numbers that particles carry along, {"dye": value} with a
         number, a function or an array. continuum names the one it belongs to. Returns the body, or the thing itself.
         """
+        self.changed = True
         if isinstance(thing, Shape):
             if not isinstance(material, Material):
                 raise SetupError("a body needs a material: sim.add(shape, continua.materials.Snow())")

@@ -132,3 +132,18 @@ def test_impulses_of_pairs_are_the_momenta_that_continua_change_by():
     assert gained["a"] == pytest.approx(J["a_b"] + J["a_c"], rel=1e-12)
     assert gained["b"] == pytest.approx(J["b_c"] - J["a_b"], rel=1e-12)
     assert gained["c"] == pytest.approx(-J["a_c"] - J["b_c"], rel=1e-12)
+
+
+def test_a_contact_that_is_added_during_the_run_acts():
+    """Friction between two blocks, one gliding on the other, from the moment it is said."""
+    jelly, sim = ct.materials.FixedCorotated(1e5, 0.3, 1000.0), ct.Simulation(0.05, (0.0, -9.81))
+    sim.add(ct.shapes.Box((0.0, 0.1), (1.0, 0.2)), jelly, continuum="slab")
+    upper = sim.add(ct.shapes.Box((-0.2, 0.3), (0.2, 0.2)), jelly, velocity=(1.0, 0.0), continuum="block")
+    sim.add(ct.colliders.Plane((0.0, 1.0), mode="sticky"))
+    while sim.time < 0.1:
+        sim.step()
+    free = upper.v[:, 0].mean()
+    sim.add(ct.Contact("slab", "block", friction=0.5))
+    while sim.time < 0.2:
+        sim.step()
+    assert free > 0.95 and upper.v[:, 0].mean() < free - 0.2
