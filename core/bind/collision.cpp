@@ -112,20 +112,6 @@ class Pairs : ByDimension<CollisionPairs> {
                                   owned_array(std::move(ways), {count, d}));
         });
     }
-    void friction(nb::object mass, nb::object mu_, double dt, nb::object v, nb::object impulses) const {
-        if (!(dt >= 0 && std::isfinite(dt))) throw std::invalid_argument("dt: must be finite and not negative");
-        visit([&]<int d>(CollisionPairs<d>& kernel) {
-            const int64_t pairs = int64_t(kernel.all().size());
-            const double* mu = checked<double>(mu_, "mu", {pairs});
-            for (int64_t p = 0; p < pairs; ++p)
-                if (!(mu[p] >= 0 && std::isfinite(mu[p]))) throw std::invalid_argument("mu: must be finite and not negative");
-            const double* m = checked<double>(mass, "mass", {kernel.nodes()});
-            for (int64_t i = 0; i < kernel.nodes(); ++i)
-                if (!(m[i] > 0)) throw std::invalid_argument("mass: must be positive");
-            kernel.friction(m, mu, dt, nodes(kernel, v, "v"),
-                            checked<double>(impulses, "impulses", {pairs, d}));
-        });
-    }
 };
 
 }  // namespace
@@ -142,9 +128,7 @@ void bind_collision(nb::module_& m) {
         .def("gradient", &Pairs::gradient, nb::arg("out"))
         .def("product", &Pairs::product, nb::arg("dx"), nb::arg("out"))
         .def("diagonal", &Pairs::diagonal, nb::arg("out"))
-        .def("geometry", &Pairs::geometry)
-        .def("friction", &Pairs::friction, nb::arg("mass"), nb::arg("mu"), nb::arg("dt"), nb::arg("v"),
-             nb::arg("impulses"));
+        .def("geometry", &Pairs::geometry);
 }
 
 }  // namespace continua

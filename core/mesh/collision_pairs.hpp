@@ -8,7 +8,6 @@
 #include <cmath>
 #include <vector>
 
-#include "../contact/law.hpp"
 #include "../geometry/closest_primitive.hpp"
 #include "../parallel.hpp"
 
@@ -40,9 +39,6 @@ class CollisionPair {
         first_ = stiffness * (root + s / (2 * root));
         second_ = stiffness * (3 * s + 4 * epsilon) / (4 * root * root * root);
     }
-
-    // Of the force on the point, along r; the facet takes the opposite, shared by its weights.
-    double force_size() const { return 2 * first_ * norm(r); }
 
     // out (kNodes, d) = dPhi/dx_i = 2 Phi' w_i r
     void gradient(double* out) const {
@@ -140,23 +136,6 @@ class CollisionPairs {
         sum_over_pairs(out, [](const Pair& pair, double* given) { pair.diagonal(given); });
     }
 
-    // Coulomb friction: an impulse j per pair across the normal, of at most mu dt times the normal force (mu: one per pair), changes v by
-    // w_i j / m_i. It takes as much kinetic energy as it can (J15 A.5.3); one pair after the other, so that the energy
-    // never rises. mass (nodes,), inf for nodes that nothing moves; impulses (pairs, d): j.
-    void friction(const double* mass, const double* mu, double dt, double* v, double* impulses) const {
-        for (size_t p = 0; p < pairs_.size(); ++p) {
-            const Pair& pair = pairs_[p];
-            const Vector<d> j = stopping_impulse(pair, mass, v);
-            const double size = norm(j);
-            const double part = size > 0 ? coulomb(mu[p] * dt, pair.force_size(), size) / size : 1;
-            for (int a = 0; a < d; ++a) {
-                impulses[p * d + size_t(a)] = part * j[a];
-                for (int i = 0; i < Pair::kNodes; ++i)
-                    v[int64_t(pair.node[i]) * d + a] += pair.w[i] * part * j[a] / mass[pair.node[i]];
-            }
-        }
-    }
-
   private:
     static constexpr int64_t kShare = 512;  // pairs worth a thread
     static constexpr int64_t kGiven = Pair::kNodes * d;
@@ -174,19 +153,6 @@ class CollisionPairs {
             for (int i = 0; i < Pair::kNodes; ++i)
                 for (int a = 0; a < d; ++a)
                     out[int64_t(pairs_[size_t(p)].node[i]) * d + a] += given_[size_t(p * kGiven + i * d + a)];
-    }
-    // The impulse that stops the sliding of the point over its facet; zero where nothing can move, or without normal.
-    static Vector<d> stopping_impulse(const Pair& pair, const double* mass, const double* v) {
-        Vector<d> sliding{};
-        double mobility = 0;
-        for (int i = 0; i < Pair::kNodes; ++i) {
-            sliding = add_scaled<d>(sliding, pair.w[i], vector_at<d>(v, pair.node[i]));
-            mobility += pair.w[i] * pair.w[i] / mass[pair.node[i]];
-        }
-        const double depth2 = dot(pair.r, pair.r);
-        if (!(depth2 > 0 && mobility > 0)) return {};
-        sliding = add_scaled<d>(sliding, -dot(sliding, pair.r) / depth2, pair.r);
-        return add_scaled<d>({}, -1 / mobility, sliding);
     }
 };
 

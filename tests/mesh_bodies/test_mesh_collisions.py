@@ -9,7 +9,7 @@ from mesh_worlds import FRAME, Array, jelly, norm_m, world
 import continua as ct
 from continua.continuum import rules
 from continua.errors import InstabilityError, SetupError
-from continua.integrators import Optimization, mesh_step
+from continua.integrators import Optimization, mesh_problem
 from continua.integrators.mesh_collisions import collision_of
 from continua.mesh import SelfCollision
 from continua.optimize import StepEnergy
@@ -198,7 +198,7 @@ def test_steps_go_on_where_the_energy_of_a_body_in_itself_jumps(monkeypatch: pyt
     assert 1 < jumps < 15
     assert np.isfinite(torus.x).all() and torus.x[:, 1].min() >= 0
     assert torus.max_speed < 5
-    monkeypatch.setattr(mesh_step._Problem, "_with_held_pairs", lambda self, x, report: (x, report))
+    monkeypatch.setattr(mesh_problem.MeshProblem, "_with_held_pairs", lambda self, x, report: (x, report))
     with pytest.raises(InstabilityError, match="stuck"):
         dropped_torus()
 
@@ -236,7 +236,7 @@ def test_bodies_are_searched_only_where_other_energies_leave_a_chance(
 
     assert searches_per_energy() < 0.9
     everywhere = lambda step, mass, terms, costly: StepEnergy(step, mass, [*terms, *costly])  # noqa: E731
-    monkeypatch.setattr(mesh_step, "StepEnergy", everywhere)
+    monkeypatch.setattr(mesh_problem, "StepEnergy", everywhere)
     assert searches_per_energy() > 0.95
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from continua import _core
 from continua.contact.colliders import KINDS, MODES, Collider
-from continua.contact.law import friction_loss
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -27,6 +26,13 @@ class ContactSurface:
     row: Array  # as for the core
     samples: tuple[Array, Array, float] | None
     owner: int  # number of the collider
+    before: ContactSurface | None = None  # at the beginning of the step
+
+    @classmethod
+    def over(cls, collider: Collider, owner: int, t: float, dt: float) -> list[ContactSurface]:
+        """At the end of a step from t to t + dt [s]."""
+        before, after = (cls.of(collider, owner, time) for time in (t, t + dt))
+        return [replace(new, before=old) for old, new in zip(before, after, strict=True)]
 
     @classmethod
     def of(cls, collider: Collider, owner: int, t: float) -> list[ContactSurface]:
@@ -93,10 +99,11 @@ class ContactSurface:
         along = (x - self.row[4 : 4 + d] - rotation @ start) @ axis
         return axis / np.sqrt(length2) if length2 > 0 else axis, (along > 0) & (along < length2)
 
-    def carried(self, x: Array, later: ContactSurface) -> Array:
-        """Where points x (N, d) [m] that stick to the collider are when it is at `later`."""
+    def carries(self, x: Array) -> Array:
+        """Where points x (N, d) [m] that stick to it at the beginning of the step are at its end."""
         d = x.shape[1]
-        (p, R), (q, S) = ((s.row[4 : 4 + d], s.row[7:16].reshape(3, 3)[:d, :d]) for s in (self, later))
+        assert self.before is not None
+        (p, R), (q, S) = ((s.row[4 : 4 + d], s.row[7:16].reshape(3, 3)[:d, :d]) for s in (self.before, self))
         return q + (x - p) @ R @ S.T
 
     def velocity(self, x: Array) -> Array:
@@ -219,22 +226,11 @@ class MeshContact:
         return found
 
 
-def rub(
-    v: Array,
-    x: Array,
-    mass: Array,
-    surface: ContactSurface,
-    some: NDArray[np.intp],
-    impulse: Array,
-    friction: float | Array,
-) -> Array:
-    """Coulomb friction after the solve (J15 A.5): some points (n,), to which a surface gave impulses (n, d) [N s],
-    lose sliding velocity, at most what they have; friction: one coefficient or (n,).
-    Changes v (N, d) [m/s] and gives the impulses (n, d) [N s]."""
+def stop(v: Array, x: Array, mass: Array, surface: ContactSurface, some: NDArray[np.intp]) -> Array:
+    """Points (n,) that have come to a sticky surface go with it: changes their v (N, d) [m/s] and gives
+    the impulses (n, d) [N s] that this takes."""
     _, n = surface.at(x[some])
     slide = v[some] - surface.velocity(x[some])
     slide -= dots(n, slide)[:, None] * n
-    sticky = surface.mode == STICKY
-    loss = slide if sticky else friction_loss(slide, mass[some], friction, dots(n, impulse))
-    v[some] -= loss
-    return -mass[some][:, None] * loss
+    v[some] -= slide
+    return -mass[some][:, None] * slide

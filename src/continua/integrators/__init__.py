@@ -4,7 +4,9 @@ from continua.integrators.field import BadParticle, Field
 from continua.integrators.implicit import ImplicitGrid
 from continua.integrators.incompressible import IncompressibleFlow
 from continua.integrators.making import make_stepper
-from continua.integrators.mesh_step import Friction, MeshResult, MeshStepper
+from continua.integrators.mesh_problem import MeshResult
+from continua.integrators.mesh_rubbing import Friction
+from continua.integrators.mesh_step import MeshStepper
 from continua.integrators.obstacles import ObstacleTable
 from continua.integrators.schemes import (
     AnyIntegrator,

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from continua.bodies.kinds import solid_bodies
 from continua.bodies.mesh_body import MeshBody
-from continua.mesh import CollisionPairs, SelfCollision
+from continua.mesh import SelfCollision
 from continua.mesh.collision import EPSILON
 
-Array = NDArray[np.float64]
 PENALTY = 10.0  # default stiffness of contact energies over that of the bodies
 
 
@@ -44,34 +42,3 @@ def collision_of(bodies: Sequence[MeshBody]) -> SelfCollision | None:
         own_body=own_body,
         only_others=only_others if own_body and only_others.any() else None,
     )
-
-
-def pair_friction(
-    bodies: Sequence[MeshBody], pairs: CollisionPairs, between: Callable[[MeshBody, MeshBody], float]
-) -> Array:
-    """Coefficients (P,) of pairs over the points of all bodies, one body after the other."""
-    ends = np.cumsum([len(body) for body in bodies])
-    a, b = (np.searchsorted(ends, pairs.nodes[:, k], side="right") for k in (0, 1))
-    table = np.array([[between(one, other) for other in bodies] for one in bodies])
-    found: Array = table[a, b]
-    return found
-
-
-def rub_bodies(
-    v: Array,
-    x: Array,
-    mass: Array,
-    collision: SelfCollision,
-    friction: Callable[[CollisionPairs], Array],
-    dt: float,
-) -> Array:
-    """Coulomb friction after the solve between bodies in contact at x (N, d) [m], over a step dt [s].
-
-    Changes v (N, d) [m/s] and gives the impulses (N, d) [N s] on all points. mass (N,) [kg]: inf for fixed points.
-    friction gives the coefficients of pairs (P,).
-    """
-    pairs = collision.pairs(x)
-    v[:], impulses = pairs.friction(v, mass, coefficient=friction(pairs), dt=dt)
-    given = np.zeros_like(v)
-    np.add.at(given, pairs.nodes, pairs.weights[:, :, None] * impulses[:, None, :])
-    return given

@@ -83,7 +83,12 @@ class Optimization(Integrator):
 
     tolerance: Positive = Field(
         default=1e-5,
-        description="gradient at which a step is done, relative to the momentum of a cell per step",
+        description="forces left over at which a step is done, relative to those that act: loads, inertia, elasticity",
+    )
+    absolute_tolerance: Positive | None = Field(
+        default=None,
+        description="forces left over at which a step is done in any case [N], as the norm over all points or nodes; "
+        "left out: what rounding makes of the stiffness and size of the bodies",
     )
     krylov: Literal["cg", "minres"] = Field(default="cg", description="solver of the Newton steps")
     positive: bool | None = Field(

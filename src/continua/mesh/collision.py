@@ -45,6 +45,7 @@ class CollisionPairs:
         )
         self.ways: Array  # (P, d) [m]: from the point to the closest point
         self.weights, self.ways = self._kernel.geometry()
+        self.stiffness, self.epsilon = stiffness, epsilon
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -53,6 +54,13 @@ class CollisionPairs:
     def depths(self) -> Array:
         """Distance (P,) [m] from every point to its facet."""
         return np.asarray(np.sqrt(np.einsum("pa,pa->p", self.ways, self.ways)))
+
+    @property
+    def forces(self) -> Array:
+        """Size (P,) [N] of the force on every point, along its way; the facet takes the opposite."""
+        s = np.einsum("pa,pa->p", self.ways, self.ways)
+        root = np.sqrt(s + self.epsilon)
+        return np.asarray(2 * self.stiffness * (root + s / (2 * root)) * np.sqrt(s))  # J15 A.5.3
 
     def value(self) -> float:
         """Energy [J]."""
@@ -75,26 +83,6 @@ class CollisionPairs:
         out = np.empty(self._shape)
         self._kernel.diagonal(out)
         return out
-
-    def friction(
-        self, v: ArrayLike, mass: ArrayLike, *, coefficient: ArrayLike, dt: float
-    ) -> tuple[Array, Array]:
-        """Velocities (N, d) [m/s] after friction over a step dt [s], and its impulses (P, d) [N s].
-
-        v (N, d) [m/s]; mass (N,) [kg], inf for nodes that nothing moves. Impulse j of pair p changes the velocity of
-        node i in it by weight_i j / mass_i; it is never longer than the coefficient, one or (P,), times dt
-        times the force of the pair, and
-        together they never add kinetic energy. Momentum is kept; the angular momentum changes by ways x j, because
-        point and facet are apart.
-        """
-        slowed = np.array(v, dtype=np.float64, order="C")
-        impulses = np.empty_like(self.ways)
-        mu = np.array(np.broadcast_to(coefficient, len(self)), dtype=np.float64)
-        try:
-            self._kernel.friction(node_array(mass), mu, dt, slowed, impulses)
-        except ValueError as error:
-            raise SetupError(f"friction: {error}") from None
-        return slowed, impulses
 
 
 class SelfCollision:

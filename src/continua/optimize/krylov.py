@@ -1,7 +1,7 @@
 """Krylov solvers for symmetric systems A x = b given by products: conjugate gradients, MINRES, conjugate residuals.
 
 All three take and give the same things, work on float64 arrays of any shape, start from x = 0 and measure the residual
-|b - A x| in the Euclidean norm, preconditioned or not.
+|b - A x| in the Euclidean norm unless told otherwise, preconditioned or not.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from continua.errors import SetupError
 
 Array = NDArray[np.float64]
 Operator = Callable[[Array], Array]
+Measure = Callable[[Array], float]
 Ending = Literal["tol", "negative-curvature", "max_iter", "breakdown"]
 
 _CHUNK = 4096
@@ -47,13 +48,14 @@ class Stopping:
 
     stop_at_negative_curvature: end at a direction p with p.A p <= 0, with the iterate before it; with the
     preconditioned b if it is the first. With CG the result is then a descent direction of x.A x / 2 - b.x
-    (J15 A.3.1).
+    (J15 A.3.1). measure: the norm |.| in which all this is meant.
     """
 
     relative: float = 1e-8
     absolute: float = 0.0
     max_iterations: int = 1000
     stop_at_negative_curvature: bool = False
+    measure: Measure = norm
 
 
 STOPPING = Stopping()
@@ -87,7 +89,8 @@ class _Solve:
     def __init__(self, b: Array, stopping: Stopping) -> None:
         self.x = np.zeros_like(b)
         self.iterations = 0
-        self.residual = norm(b)
+        self.measure = stopping.measure
+        self.residual = self.measure(b)
         self.negative_curvature = False
         self._stopping = stopping
         self._limit = max(stopping.relative * self.residual, stopping.absolute)
@@ -144,7 +147,7 @@ def cg(
         alpha = rz / curvature
         solve.x += alpha * p
         r -= alpha * q
-        solve.residual = norm(r)
+        solve.residual = solve.measure(r)
         previous = rz
     return solve.ended(status)
 
@@ -175,7 +178,7 @@ def cr(
         solve.x += alpha * p
         r -= alpha * z
         rho -= alpha * q
-        solve.residual = norm(rho)
+        solve.residual = solve.measure(rho)
         previous = curvature
     return solve.ended(status)
 
@@ -214,7 +217,7 @@ def minres(
             r -= (c * s * remaining / beta_next) * u_next
         remaining *= -s
         beta = beta_next
-        solve.residual = norm(r)
+        solve.residual = solve.measure(r)
     return solve.ended(status)
 
 

@@ -18,7 +18,7 @@ from continua._model import CONFIG, NonNegative, Positive
 from continua._validation import raises
 from continua.errors import InstabilityError, SetupError
 from continua.optimize.constraints import Constraint, Unconstrained
-from continua.optimize.krylov import SOLVERS, Array, Stopping, dot, norm
+from continua.optimize.krylov import SOLVERS, Array, Measure, Stopping, dot, norm
 from continua.optimize.line_search import WOLFE, Point, Wolfe, strong_wolfe
 
 Status = Literal["tol", "noise", "max_iter", "stuck"]
@@ -68,7 +68,10 @@ class Options:
     )
     max_krylov_iterations: Annotated[int, Field(ge=1)] = 1000
     max_iterations: Count = 500
-    min_iterations: Count = Field(default=0, description="1 for a start that may be stationary by accident")
+    start_tolerance: NonNegative | None = Field(
+        default=None,
+        description="a start whose |gradient| is not below takes at least one iteration; None: as `tolerance`",
+    )
     max_step: Positive = Field(default=1e3, description="Newton directions are cut to this length")
     descent: Annotated[float, Field(ge=0, lt=1)] = Field(
         default=1e-2, description="kappa: smallest cosine between a direction and the negative gradient"
@@ -118,14 +121,16 @@ def minimise(
     starts: Sequence[Array],
     options: Options = DEFAULT,
     constraint: Constraint | None = None,
+    measure: Measure = norm,
 ) -> tuple[Array, Report]:
     """Local minimum of the objective from the start with the lowest value; E never increases beyond its noise.
 
-    starts: arrays of one shape, projected onto the constraint first.
+    starts: arrays of one shape, projected onto the constraint first. measure: the norm of gradients and residuals,
+    for unknowns that belong to things of very different size.
     """
     if not starts or any(x.shape != starts[0].shape for x in starts):
         raise SetupError("minimise needs at least one start, and all of the same shape")
-    newton = _Newton(objective, options, constraint or Unconstrained())
+    newton = _Newton(objective, options, constraint or Unconstrained(), measure)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is rejected, or ends as "stuck"
         return newton.run([np.array(x, dtype=np.float64) for x in starts])
 
@@ -137,8 +142,11 @@ class _State(NamedTuple):
 
 
 class _Newton:
-    def __init__(self, objective: Objective, options: Options, constraint: Constraint) -> None:
+    def __init__(
+        self, objective: Objective, options: Options, constraint: Constraint, measure: Measure
+    ) -> None:
         self._objective, self._options, self._constraint = objective, options, constraint
+        self._measure = measure
         self._history: list[tuple[float, float]] = []
         self._krylov_iterations = self._negative_curvature_count = 0
         self._met_negative_curvature = False  # in the last iteration
@@ -148,13 +156,13 @@ class _Newton:
         state = self._lowest([self._constraint.project(x) for x in starts])
         while True:
             g = self._reduced_gradient(state)
-            self._history.append((norm(g), state.energy))
+            self._history.append((self._measure(g), state.energy))
             if status := self._finished():
                 break
             dx = self._direction(state.x, g)
             moved = self._move(state, g, dx)
             if not isinstance(moved, _State):
-                status = moved
+                status = "tol" if self._history[-1][0] < self._options.tolerance else moved
                 break
             state = moved
         return state.x, self._report(status)
@@ -175,7 +183,10 @@ class _Newton:
     def _finished(self) -> Status | None:
         size, _ = self._history[-1]
         iterations = len(self._history) - 1
-        if size == 0 or (size < self._options.tolerance and iterations >= self._options.min_iterations):
+        enough = self._options.tolerance
+        if iterations == 0 and self._options.start_tolerance is not None:
+            enough = min(enough, self._options.start_tolerance)
+        if size == 0 or size < enough:
             return "tol"
         if not math.isfinite(size):
             return "stuck"
@@ -190,6 +201,7 @@ class _Newton:
             relative=options.krylov_tolerance or adaptive,
             max_iterations=options.max_krylov_iterations,
             stop_at_negative_curvature=options.krylov == "cg" and not plain,
+            measure=self._measure,
         )
         self._objective.prepare(x, positive=self._leaves_out_negative_curvature())
         solution = SOLVERS[options.krylov](self._product, -g, self._precondition, stopping)
@@ -249,7 +261,7 @@ class _Newton:
         """Where the energy can no longer rank points: the full step, if it still lowers the gradient noticeably."""
         size, _ = self._history[-1]
         moved = self._full_step(state.x, dx)
-        if math.isfinite(moved.energy) and norm(self._reduced_gradient(moved)) < 0.9 * size:
+        if math.isfinite(moved.energy) and self._measure(self._reduced_gradient(moved)) < 0.9 * size:
             return moved
         self._constraint.register_active(state.x, state.gradient)
         return "noise"

@@ -89,8 +89,17 @@ class StepEnergy:
         self._known = (x.copy(), total)
         return total
 
+    @property
+    def mass_matrix(self) -> Array:
+        """Its part of the Hessian, with the drag (N, 1) [N/m]."""
+        return self._inertia
+
+    def inertia(self, x: Array) -> Array:
+        """The part of the gradient that masses and drag add (N, d) [N]."""
+        return self._inertia * (x - self._target)
+
     def gradient(self, x: Array) -> Array:
-        total = self._inertia * (x - self._target)
+        total = self.inertia(x)
         for term in self._terms:
             total += term.gradient(x)
         return total

@@ -19,7 +19,6 @@ from continua.errors import InstabilityError
 from continua.geometry.meshes import box_mesh
 from continua.geometry.shapes import Box
 from continua.integrators import Optimization
-from continua.integrators.mesh_step import EARTH
 from continua.materials import FixedCorotated
 from continua.optimize import ImplicitStep, PointState, StepEnergy
 from continua.simulation import Simulation
@@ -75,8 +74,9 @@ def minimising(
     dt: float | None = None,
 ) -> Simulation:
     """A body alone in a world without gravity, whose steps end when the norm of all forces is below tolerance [N]."""
-    weight = np.sqrt(len(body)) * float(body.mass.mean()) * EARTH  # the unit of the integrator's tolerance
-    scheme = Optimization(tolerance=tolerance / weight, max_iterations=most, positive=positive)
+    scheme = Optimization(
+        tolerance=1e-15, absolute_tolerance=tolerance, max_iterations=most, positive=positive
+    )
     sim = Simulation(0.1, (0.0,) * body.dimension, dt=dt, integrator=scheme)
     sim.add(body)
     return sim

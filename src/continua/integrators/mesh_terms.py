@@ -1,0 +1,45 @@
+"""Energies of several mesh bodies over the positions of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from continua.optimize import Term
+
+Array = NDArray[np.float64]
+
+
+class BodyTerms:
+    """The terms of every body, each over its own rows of the positions (N, d) of all."""
+
+    def __init__(self, terms: Sequence[tuple[slice, Term]]) -> None:
+        self._terms = terms
+
+    def value(self, x: Array) -> float:
+        return sum(term.value(x[rows]) for rows, term in self._terms)
+
+    def gradient(self, x: Array) -> Array:
+        total = np.zeros_like(x)
+        for rows, term in self._terms:
+            total[rows] += term.gradient(x[rows])
+        return total
+
+    def prepare(self, x: Array, *, positive: bool = False) -> None:
+        self._shape = x.shape
+        for rows, term in self._terms:
+            term.prepare(x[rows], positive=positive)
+
+    def product(self, dx: Array) -> Array:
+        total = np.zeros_like(dx)
+        for rows, term in self._terms:
+            total[rows] += term.product(dx[rows])
+        return total
+
+    def diagonal(self) -> Array:
+        total = np.zeros(self._shape)
+        for rows, term in self._terms:
+            total[rows] += term.diagonal()
+        return total
