@@ -96,8 +96,13 @@ class NodeContact:
     def register_active(self, x: Array, gradient: Array) -> None:
         """Nodes that lie on their obstacle and would be pushed into it are held there."""
         pushed = np.einsum("ij,ij->i", gradient[self.touching], self.normal) >= 0
-        speed = np.abs(x[self.touching]).max(axis=1, initial=0.0)  # its own: light nodes may be very fast
-        self.held = self.tied | (pushed & (np.abs(self._approach(x)) < 1e-12 * (1 + speed)))
+        parts = (
+            x[self.touching],
+            self.speed,
+            self.closing[:, None],
+        )  # their own: light nodes may be very fast
+        speed = sum(np.abs(part).max(axis=1, initial=0.0) for part in parts)
+        self.held = self.tied | (pushed & (np.abs(self._approach(x)) <= 1e-12 * speed))
 
     def exchange(self, x: Array, gradient: Array) -> bool:
         """Hold the nodes that enter their obstacle, free those that it would have to pull; whether there were any.
@@ -111,8 +116,12 @@ class NodeContact:
         self._stop(x, held)
         return changed
 
+    def freed(self, g: Array) -> Array:
+        """Without what acts on components that are not free."""
+        return np.where(self.fixed, 0.0, g)
+
     def _tangential(self, g: Array) -> Array:
-        g = np.where(self.fixed, 0.0, g)
+        g = self.freed(g)
         some = self.touching[self.held]
         n = self.normal[self.held]
         g[some] -= np.einsum("ij,ij->i", g[some], n)[:, None] * n

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
@@ -16,13 +17,14 @@ from continua.integrators.grid_energy import GridEnergy
 from continua.integrators.schemes import Optimization, SemiImplicit
 from continua.integrators.stepper import NodeStepper, StepResult, StepSetting
 from continua.optimize import Options, Stopping, minimise
-from continua.optimize.krylov import SOLVERS, dot, norm
+from continua.optimize.krylov import SOLVERS, norm
 
 Array = NDArray[np.float64]
 WORK = ("newton_iterations", "krylov_iterations", "line_search_evaluations")
 CONTACT_ROUNDS = 5  # most solves of a semi-implicit step, each with other nodes held by obstacles
 NEGLIGIBLE = 1e-20  # mass of a node over the largest: particles that touch it by rounding only do not feel it
 FAR = 1e300  # nodes with hardly any mass take steps of any length without doing anything; the energy decides
+UNTOUCHED = 16  # rounding errors that particles in free fall have gathered, in units of that of a gradient
 NOISE = 50  # relative error of the energy of a step, in units of the rounding error of particle data
 
 
@@ -92,9 +94,9 @@ class ImplicitGrid(NodeStepper):
         contact = self._obstacles(old, step, mass > 0)
         energy = GridEnergy(self.field, mass, target, step.dt)
         if isinstance(self.settings, SemiImplicit):
-            v, reaction = self._one_newton_step(energy, contact, target, result)
+            v, reaction = self._one_newton_step(energy, contact, target, push, result)
         else:
-            v, reaction = self._minimum(energy, contact, mass, target, step.dt, result)
+            v, reaction = self._minimum(energy, contact, mass, target, push, step.dt, result)
         impulse = contact.rub(v, mass, reaction)
         result.impulses += table.per_obstacle(_per_row(impulse, contact.owner, len(table)))
         self.nodes = self._node_array(self._nodes)
@@ -117,7 +119,7 @@ class ImplicitGrid(NodeStepper):
         return points
 
     def _one_newton_step(
-        self, energy: GridEnergy, contact: NodeContact, target: Array, result: StepResult
+        self, energy: GridEnergy, contact: NodeContact, target: Array, push: Array, result: StepResult
     ) -> tuple[Array, Array]:
         """(M + beta dt^2 H) v = M target + dt f, with f and H at the old positions (J15 section 2.2 step 7).
 
@@ -128,12 +130,12 @@ class ImplicitGrid(NodeStepper):
         still = np.zeros_like(target)
         energy.prepare(still, positive=settings.positive)
         impulse = -energy.gradient(still)
-        tolerance = max(settings.tolerance * norm(impulse), energy.rounding)
-        stopping = Stopping(0.0, tolerance, settings.max_iterations)
 
         def gradient(v: Array) -> Array:
             return energy.product(v, settings.implicitness) - impulse
 
+        acting = self._acting(energy.mass, gradient, contact, target, push)
+        stopping = Stopping(0.0, max(settings.tolerance * acting, energy.rounding), settings.max_iterations)
         v, iterations = contact.project(target), 0
         contact.register_active(v, gradient(v))
         for _ in range(CONTACT_ROUNDS):
@@ -163,23 +165,26 @@ class ImplicitGrid(NodeStepper):
         contact: NodeContact,
         mass: Array,
         target: Array,
+        push: Array,
         dt: float,
         result: StepResult,
     ) -> tuple[Array, Array]:
-        """Where the energy is lowest, and its gradient there: the impulse of the obstacles [N s]."""
+        """Where the energy is lowest, and its gradient there: the impulse of the obstacles [N s]. push (3,) [m/s]: what
+        gravity has added to the target."""
         settings = self.settings
         assert isinstance(settings, Optimization)
         free = mass > 0
         force = -energy.gradient(target)  # of the elastic energy alone, for there is no inertia at the target
         explicit = target + np.divide(force, mass[:, None], out=np.zeros_like(force), where=free[:, None])
-        crossing = (
-            self.field.lattice.dx / dt
-        )  # speed of a cell per step, which elastic forces are measured by
-        speed = min(crossing, max(_mean_speed(v, mass) for v in (target, explicit)))
-        momentum = float(np.sqrt(free.sum()) * mass[free].mean())  # of all nodes, as a norm, at 1 m/s
+        crossing = self.field.lattice.dx / dt  # speed of a cell per step
+        given = settings.absolute_tolerance
         options = Options(
-            tolerance=max(settings.tolerance * momentum * speed, energy.rounding),
-            forcing=(momentum * crossing) ** -0.5,
+            tolerance=max(
+                settings.tolerance * self._acting(energy.mass, energy.gradient, contact, target, push),
+                energy.rounding if given is None else given * dt,
+            ),
+            start_tolerance=UNTOUCHED * energy.rounding if given is None else None,
+            forcing=float(np.sqrt(free.sum()) * mass[free].mean() * crossing) ** -0.5,
             krylov=settings.krylov,
             positive=settings.positive,
             max_iterations=settings.max_iterations,
@@ -199,15 +204,24 @@ class ImplicitGrid(NodeStepper):
         energy.react()
         return v, reaction
 
+    @staticmethod
+    def _acting(
+        mass: Array, gradient: Callable[[Array], Array], contact: NodeContact, target: Array, push: Array
+    ) -> float:
+        """Size of the impulses that act in the step [N s]: gravity, elastic forces, and what stops nodes at obstacles.
+
+        How fast all of it flies does not matter.
+        """
+        stopped = contact.project(target)
+        inertia = mass * (stopped - target)
+        elastic = contact.freed(gradient(stopped) - inertia)
+        return max(norm(mass * push), norm(contact.freed(inertia)), norm(elastic))
+
     def _count(self, **work: float) -> None:
         """Work of the last step, and of all so far (repeated steps included)."""
         for name in WORK:
             self.report[name] = work.get(name, 0.0)
             self.report[f"total_{name}"] += self.report[name]
-
-
-def _mean_speed(v: Array, mass: Array) -> float:
-    return float(np.sqrt(dot(mass[:, None] * v, v) / mass.sum()))
 
 
 def _per_row(impulse: Array, owner: NDArray[np.intp], rows: int) -> Array:

@@ -53,7 +53,9 @@ class SemiImplicit(Integrator):
         default="cg", description="linear solver; minres and cr also take indefinite matrices"
     )
     positive: bool = Field(default=True, description="whether negative stiffness of particles is left out")
-    tolerance: Positive = Field(default=1e-6, description="relative residual of the linear solve")
+    tolerance: Positive = Field(
+        default=1e-6, description="forces left over by the linear solve, relative to those that act"
+    )
     max_iterations: Annotated[int, Field(ge=1)] = Field(
         default=500, description="most iterations of the solve"
     )

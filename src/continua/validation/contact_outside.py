@@ -24,7 +24,7 @@ class ContactOutside(ImplicitGrid):
     after = False  # whether nodes are stopped after the solve, too
 
     def _one_newton_step(
-        self, energy: GridEnergy, contact: NodeContact, target: Array, result: StepResult
+        self, energy: GridEnergy, contact: NodeContact, target: Array, push: Array, result: StepResult
     ) -> tuple[Array, Array]:
         assert isinstance(self.settings, SemiImplicit)
         part, mass = self.settings.implicitness, energy.mass
