@@ -31,7 +31,9 @@ class SceneRun:
 
     sim: Simulation
     start: dict[str, float]  # its diagnostics at the start
-    seen: dict[str, NDArray[np.float64]]  # what `watch` returned at the start and after every step, and "time" [s]
+    seen: dict[
+        str, NDArray[np.float64]
+    ]  # what `watch` returned at the start and after every step, and "time" [s]
 
     def most(self, name: str) -> float:
         """Largest value of a watched number during the run; nan if it ever was."""
@@ -40,6 +42,10 @@ class SceneRun:
     def least(self, name: str) -> float:
         """Smallest value of a watched number during the run; nan if it ever was."""
         return float(self.seen[name].min())
+
+    def growth(self, name: str) -> float:
+        """By which part of its first value a watched number ever was above it."""
+        return self.most(name) / float(self.seen[name][0]) - 1
 
 
 @dataclass
