@@ -16,7 +16,8 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from continua.errors import InstabilityError
+from continua.errors import InstabilityError, SceneError
+from continua.scene import catalogue
 from continua.scene.load import load_scene, locate
 from continua.scene.models import Scene
 from continua.simulation import Simulation
@@ -76,7 +77,10 @@ class SceneReport:
 
 def module_of(name: str) -> ModuleType:
     """The file of a gallery scene as a module: `scene`, `SMALL`, `WRONG`, `check`, perhaps `watch`."""
-    return importlib.import_module(f"continua.gallery.{locate(name)[1].stem}")
+    path = locate(name)[1]
+    if path != catalogue.path(name):
+        raise SceneError(f"{name} is not a gallery scene: give one of the names that continua gallery lists")
+    return importlib.import_module(f"continua.gallery.{path.stem}")
 
 
 def watched_run(scene: Scene, watch: Watch | None = None) -> SceneRun:

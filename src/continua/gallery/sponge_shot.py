@@ -79,7 +79,7 @@ def check(run: SceneRun) -> list[Measurement]:
         at_least(
             "impulse of the ball over the momentum of what is in its way",
             float(run.sim.impulses[0, 0]) / way,
-            0.1,
+            1.0,
         ),
         at_most("momentum that is not explained", momentum_gap(run.sim, run.start), 1e-9),
     ]

@@ -22,7 +22,8 @@ from continua.validation.case import Measurement, at_least, at_most, reported
 
 COST = "2 400 particles, 41 000 steps, 1 min"
 SMALL = ["dx=0.05", "duration=2.5"]
-WRONG = [("paste without viscosity", ["emitter.material.viscosity=0.0"], "reach of a fold over")]
+FOAM = '{type = "oldroyd-b", mu = 5.0, lam = 50.0, density = 0.2, relaxation_time = 0.5, viscosity = 5e-5}'
+WRONG = [("foam for paste", [f"emitter.material={FOAM}"], "reach of a fold over")]
 
 WIDTH, HEIGHT, SPEED = 0.25, 0.7, 1.0  # of the stream, of the nozzle above the plate [m], [m/s]
 
