@@ -91,9 +91,10 @@ def watch(sim: Simulation) -> dict[str, float]:
     return {str(mesh.name): is_cube(mesh) for mesh in sim.world.mesh_bodies if isinstance(mesh, SolidBody)}
 
 
-def steps_to_recover(run: SceneRun, name: str) -> int:
-    """Steps after which a mesh is a cube and stays one."""
-    return int(np.flatnonzero(run.seen[name] == 0)[-1]) + 1
+def steps_to_recover(run: SceneRun, name: str) -> float:
+    """Steps after which a mesh is a cube and stays one; infinite if it is none at the end."""
+    last = np.flatnonzero(run.seen[name] == 0)[-1]
+    return np.inf if last == len(run.seen[name]) - 1 else float(last + 1)
 
 
 def check(run: SceneRun) -> list[Measurement]:

@@ -37,7 +37,7 @@ from continua.scene import (
 from continua.validation.case import Measurement, at_least
 
 COST = "19 000 particles, 4 100 steps, 1 min"
-SMALL = ["dx=0.03", "duration=0.1"]
+SMALL = ["dx=0.03", "duration=0.06"]
 WRONG = [("a crust without lines", ["body.crust.regions=[]"], "torn apart|scored lines")]
 
 RADIUS, THICKNESS, CREAM = 0.3, 0.05, 0.16  # of the crust, and height of the cream on it [m]

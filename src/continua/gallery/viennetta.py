@@ -32,7 +32,7 @@ from continua.scene import RenderSettings, RunSettings, Scene, SimulationSetting
 from continua.validation.case import Measurement, near, reported
 
 COST = "9 600 particles, 10 000 steps, 30 s"
-SMALL = ["dx=0.0075"]
+SMALL = ["dx=0.0075", "duration=3.5"]
 WRONG = [("a belt that stands still", ["collider.motion.velocity=[0.0, 0.0]"], "pitch over way of the belt")]
 
 WIDTH, HEIGHT, SPEED = 0.03, 0.2, 0.4  # of the sheet and its nozzle [m], [m/s]
