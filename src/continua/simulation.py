@@ -20,7 +20,7 @@ from continua.continuum.overlap import warn_of_overlaps
 from continua.continuum.refusals import check_settings
 from continua.errors import InstabilityError, SetupError
 from continua.grid.blocks import SIDE
-from continua.instability import runaway, unstable
+from continua.instability import nowhere, runaway, unstable
 from continua.integrators import (
     BadParticle,
     Friction,
@@ -160,8 +160,9 @@ class Simulation:
         world = self.world
         world.settle_continua()
         self._homes.check(world.bodies, world.continua)
-        self._steppers = {name: self._make_stepper(name) for name in world.continua}
         world.join_grids()
+        world.settle_lattice()
+        self._steppers = {name: self._make_stepper(name) for name in world.continua}
         world.started = True
         for body in world.bodies:
             world.place(body)
@@ -252,7 +253,7 @@ class Simulation:
         result = None
         if moving:
             if bad := self._sort(moving):
-                raise unstable(self, bad, bound)
+                raise nowhere(self, bad)
             if self.steps == 0:
                 warn_of_overlaps(moving, self._pairs, world.warnings)
             result, bound = self._advance(moving, bound)
@@ -384,6 +385,8 @@ class Simulation:
         first = np.nan if self._first_dt is None else self._first_dt
         data = {"clock": np.array([self.time, self.steps, self.dt, first]), "impulses": self.impulses.copy()}
         data["drained"] = np.array(list(self.drained.values()), dtype=np.float64)
+        if self.world.offset is not None:
+            data["lattice"] = self.world.offset.copy()
         for pair in self._pairs:
             data[f"contact/{pair.label}"] = self.contact_impulses[pair.label].copy()
         for number, body in enumerate(self.bodies):
@@ -402,7 +405,7 @@ class Simulation:
             raise SetupError(
                 f"the stored state has {len(drained)} drains but this simulation has {len(self.world.drains)}"
             )
-        _ = self.steppers  # made now, they fit the bodies to the grid; the stored ones fit already
+        self._start_on(state.get("lattice"))  # before the stored bodies are taken over, which fit the grid already
         self.time, steps, self.dt, first = (float(v) for v in state["clock"])
         self.steps = int(steps)
         self._first_dt = None if np.isnan(first) else first
@@ -413,6 +416,12 @@ class Simulation:
         for number, body in enumerate(self.bodies):
             prefix = f"body{number}/"
             body.restore({key.removeprefix(prefix): v for key, v in state.items() if key.startswith(prefix)})
+
+    def _start_on(self, offset: NDArray | None) -> None:
+        """Start with a lattice where another simulation had it; None: where the bodies of this one want it."""
+        if not self.world.started or (offset is not None and (offset != self.world.offset).any()):
+            self.world.offset = None if offset is None else np.array(offset, np.int64)
+            self.start()
 
     def run(
         self,
