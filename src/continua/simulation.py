@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from continua._validation import count, positive
 from continua.bodies.body import Body
 from continua.bodies.force import pushed
 from continua.contact.colliders import Collider
@@ -242,18 +243,20 @@ class Simulation:
 
     def step(self, remaining: float = float("inf")) -> float:
         """Advance by one time step of at most `remaining` [s]; returns the step taken [s]."""
+        if not (isinstance(remaining, float) and remaining == float("inf")):
+            remaining = positive("the time left for a step [s]", remaining)
         world, every = self.world, self.steppers
         self._homes.check(world.bodies, world.continua)
         world.join_grids()
         self._look_at_changes()
         for body in world.bodies:
             body.ready(world.wrap, world.dx, self.steps)
-        bound = self.choose_dt(remaining)
         moving = {name: every[name] for name in every if any(map(len, world.grid_bodies_of(name)))}
+        if bad := self._sort(moving):
+            raise nowhere(self, bad)
+        bound = self.choose_dt(remaining)
         result = None
         if moving:
-            if bad := self._sort(moving):
-                raise nowhere(self, bad)
             if self.steps == 0:
                 warn_of_overlaps(moving, self._pairs, world.warnings)
             result, bound = self._advance(moving, bound)
@@ -443,7 +446,12 @@ class Simulation:
         """
         from continua.running import RunPlan, run
 
-        plan = RunPlan.of(duration, frames, fps, checkpoint_interval)
+        plan = RunPlan.of(
+            None if duration is None else positive("duration [s]", duration),
+            None if frames is None else count("frames", frames),
+            positive("fps", fps),
+            count("checkpoint_interval", checkpoint_interval),
+        )
         run(
             self,
             plan,

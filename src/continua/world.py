@@ -412,6 +412,8 @@ class World:
         """Meshes that meet particles become particles of the grid, whichever of them came first."""
         for body in self.mesh_bodies:
             if body.set is None and self.lives_on_grid(body):
+                if text := body.check_positions():
+                    self.warn(f"{text}, and on a grid points do not pass each other; correct where its points start")
                 self._check_resolution(f'body "{body.name}"', body.x.min(axis=0), body.x.max(axis=0))
                 body.join_grid(self.dtype, self._modes(self.continuum_of(body)), self.dx)
                 if self.started:
