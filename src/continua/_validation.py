@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import operator
 from collections.abc import Callable
+from math import isfinite
+from numbers import Real
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from continua.errors import ContinuaError
+from continua.errors import ContinuaError, SetupError
 
 T = TypeVar("T")
 
@@ -36,6 +39,24 @@ def raises(error: type[ContinuaError]) -> Callable[[type[T]], type[T]]:
         return cls
 
     return decorate
+
+
+def positive(what: str, value: Any) -> float:
+    """An argument that must be a positive, finite number."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not (isfinite(value) and value > 0):
+        raise SetupError(f"{what} must be a positive number, not {value!r}")
+    return float(value)
+
+
+def count(what: str, value: Any) -> int:
+    """An argument that must be a whole number of at least 1."""
+    try:
+        number = 0 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = 0
+    if number < 1:
+        raise SetupError(f"{what} must be a whole number of at least 1, not {value!r}")
+    return number
 
 
 def sentence(report: ValidationError, cls: type | None = None) -> str:

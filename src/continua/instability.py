@@ -10,6 +10,7 @@ import numpy as np
 from continua.bodies.body import Body
 from continua.bodies.particles import ParticleSet
 from continua.errors import InstabilityError
+from continua.grid.reach import REACH, range_of
 from continua.integrators import BadParticle, Incompressible
 from continua.integrators.incompressible import VISCOUS_PATIENCE
 from continua.timestep import Bound
@@ -57,13 +58,34 @@ def _most(
     return max(found, key=lambda pair: of(pair[1]))
 
 
+def nowhere(sim: Simulation, bad: BadParticle) -> InstabilityError:
+    """A particle has no place on the grid before a step: it is not finite, or farther out than nodes have names."""
+    particles = bad.body.particle_sets()[bad.set]
+    x, v = (np.asarray(array[bad.index], np.float64) for array in (particles.x, particles.v))
+    place = "(" + ", ".join(f"{value:.6g}" for value in x) + ") m"
+    which = f'particle {particles.ids[bad.index]} of body "{bad.body.name}" ({bad.body.label}) is at {place}'
+    when = f"before step {sim.steps + 1}, t = {sim.time:.6g} s"
+    if not np.isfinite(x).all():
+        return InstabilityError(
+            f"{which} {when}, which is no place; give it finite coordinates, or leave it out"
+        )
+    lattice = sim.world.lattice()
+    axis = max(range(sim.dimension), key=lambda a: abs(x[a] - lattice.origin[a]) * (lattice.period[a] == 0))
+    low, high = range_of(lattice, axis)
+    return InstabilityError(
+        f"{which} {when}, moving at {np.linalg.norm(v):.4g} m/s, but the grid reaches from {low:.6g} m to {high:.6g} m "
+        f"along {'xyz'[axis]} ({REACH} cells of dx = {sim.dx:.4g} m either way); stop it with a wall, remove it with a "
+        "drain, use a larger dx or, if it was thrown out, lower elastic_cfl or cfl"
+    )
+
+
 def unstable(sim: Simulation, bad: BadParticle, bound: Bound) -> InstabilityError:
-    """A particle became non-finite or left the grid in the step that was just tried."""
+    """A particle became non-finite in the step that was just tried."""
     body = bad.body
     particles = body.particle_sets()[bad.set]
     return InstabilityError(
-        f'particle {particles.ids[bad.index]} of body "{body.name}" ({body.label}) is no longer finite or '
-        f"left the grid at step {sim.steps + 1}, t = {sim.time:.6g} s: before the step it was at "
+        f'particle {particles.ids[bad.index]} of body "{body.name}" ({body.label}) is no longer finite '
+        f"at step {sim.steps + 1}, t = {sim.time:.6g} s: before the step it was at "
         f"{_particle(particles, bad.index)}, "
         f"dt = {bound.dt:.4g} s set by {bound}; lower elastic_cfl or cfl, use a smaller dx, or check the material"
     )

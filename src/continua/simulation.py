@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from continua._validation import count, positive
 from continua.bodies.body import Body
 from continua.bodies.force import pushed
 from continua.contact.colliders import Collider
@@ -20,7 +21,7 @@ from continua.continuum.overlap import warn_of_overlaps
 from continua.continuum.refusals import check_settings
 from continua.errors import InstabilityError, SetupError
 from continua.grid.blocks import SIDE
-from continua.instability import runaway, unstable
+from continua.instability import nowhere, runaway, unstable
 from continua.integrators import (
     BadParticle,
     Friction,
@@ -160,8 +161,9 @@ class Simulation:
         world = self.world
         world.settle_continua()
         self._homes.check(world.bodies, world.continua)
-        self._steppers = {name: self._make_stepper(name) for name in world.continua}
         world.join_grids()
+        world.settle_lattice()
+        self._steppers = {name: self._make_stepper(name) for name in world.continua}
         world.started = True
         for body in world.bodies:
             world.place(body)
@@ -241,18 +243,20 @@ class Simulation:
 
     def step(self, remaining: float = float("inf")) -> float:
         """Advance by one time step of at most `remaining` [s]; returns the step taken [s]."""
+        if not (isinstance(remaining, float) and remaining == float("inf")):
+            remaining = positive("the time left for a step [s]", remaining)
         world, every = self.world, self.steppers
         self._homes.check(world.bodies, world.continua)
         world.join_grids()
         self._look_at_changes()
         for body in world.bodies:
             body.ready(world.wrap, world.dx, self.steps)
-        bound = self.choose_dt(remaining)
         moving = {name: every[name] for name in every if any(map(len, world.grid_bodies_of(name)))}
+        if bad := self._sort(moving):
+            raise nowhere(self, bad)
+        bound = self.choose_dt(remaining)
         result = None
         if moving:
-            if bad := self._sort(moving):
-                raise unstable(self, bad, bound)
             if self.steps == 0:
                 warn_of_overlaps(moving, self._pairs, world.warnings)
             result, bound = self._advance(moving, bound)
@@ -384,6 +388,8 @@ class Simulation:
         first = np.nan if self._first_dt is None else self._first_dt
         data = {"clock": np.array([self.time, self.steps, self.dt, first]), "impulses": self.impulses.copy()}
         data["drained"] = np.array(list(self.drained.values()), dtype=np.float64)
+        if self.world.offset is not None:
+            data["lattice"] = self.world.offset.copy()
         for pair in self._pairs:
             data[f"contact/{pair.label}"] = self.contact_impulses[pair.label].copy()
         for number, body in enumerate(self.bodies):
@@ -402,7 +408,7 @@ class Simulation:
             raise SetupError(
                 f"the stored state has {len(drained)} drains but this simulation has {len(self.world.drains)}"
             )
-        _ = self.steppers  # made now, they fit the bodies to the grid; the stored ones fit already
+        self._start_on(state.get("lattice"))  # before the stored bodies are taken over, which fit the grid already
         self.time, steps, self.dt, first = (float(v) for v in state["clock"])
         self.steps = int(steps)
         self._first_dt = None if np.isnan(first) else first
@@ -413,6 +419,12 @@ class Simulation:
         for number, body in enumerate(self.bodies):
             prefix = f"body{number}/"
             body.restore({key.removeprefix(prefix): v for key, v in state.items() if key.startswith(prefix)})
+
+    def _start_on(self, offset: NDArray | None) -> None:
+        """Start with a lattice where another simulation had it; None: where the bodies of this one want it."""
+        if not self.world.started or (offset is not None and (offset != self.world.offset).any()):
+            self.world.offset = None if offset is None else np.array(offset, np.int64)
+            self.start()
 
     def run(
         self,
@@ -436,7 +448,12 @@ class Simulation:
         """
         from continua.running import RunPlan, run
 
-        plan = RunPlan.of(duration, frames, fps, checkpoint_interval)
+        plan = RunPlan.of(
+            None if duration is None else positive("duration [s]", duration),
+            None if frames is None else count("frames", frames),
+            positive("fps", fps),
+            count("checkpoint_interval", checkpoint_interval),
+        )
         run(
             self,
             plan,

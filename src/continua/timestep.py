@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from continua.bodies.body import Body
+from continua.bodies.particles import Limits
 from continua.errors import TimeStepError
 
 # Largest dt times kinematic viscosity, in cells squared; FLIP with MLS forces fails near 0.3, APIC near 0.4.
@@ -34,6 +35,7 @@ def stability_bounds(bodies: Sequence[Body], dx: float, cfl: float, elastic_cfl:
     for body in bodies:
         for particles in body.particle_sets():
             limits, name = particles.limits, str(body.name)
+            _check_numbers(limits, body)
             if limits.speed > 0:
                 bounds.append(Bound(cfl * dx / limits.speed, "cfl", name))
             if limits.wave_speed > 0:
@@ -41,6 +43,16 @@ def stability_bounds(bodies: Sequence[Body], dx: float, cfl: float, elastic_cfl:
             if limits.viscosity > 0:
                 bounds.append(Bound(VISCOUS * dx**2 / limits.viscosity, "viscous", name))
     return bounds
+
+
+def _check_numbers(limits: Limits, body: Body) -> None:
+    """Refuse to go without a bound because a limit is not a number."""
+    for what in ("speed", "wave_speed", "viscosity"):
+        if np.isnan(getattr(limits, what)):
+            raise TimeStepError(
+                f'the {what.replace("_", " ")} of body "{body.name}" ({body.label}) is not a number, so that no time step '
+                "is known to be stable; check its velocities and its deformation, which must not be inside out"
+            )
 
 
 def fastest(bodies: Sequence[Body]) -> float:

@@ -26,7 +26,8 @@ from continua.continuum.settings import MAIN, Contact, Continuum
 from continua.errors import SetupError
 from continua.geometry.base import Shape
 from continua.geometry.sampling import sample
-from continua.grid.blocks import Lattice
+from continua.grid.blocks import SIDE, Lattice
+from continua.grid.reach import box_of, check_reach, check_resolution, lattice_offset
 from continua.integrators.schemes import Integrator, Optimization, as_integrator
 from continua.materials.base import Material, NativeMaterial
 from continua.materials.incompressible import IncompressibleFluid
@@ -97,6 +98,7 @@ class World:
         self.drains: list[Drain] = []
         self.forces: list[BodyForce] = []
         self.warnings: list[str] = []
+        self.offset: NDArray[np.int64] | None = None  # of the lattice from zero (d,), in blocks; None before the start
         self.started = False  # whether there are grids, so that boundaries and continua can no longer change
         self.changed = True  # whether something was added since the simulation last looked
         self._declared = False  # whether a continuum has been declared, so that names must be known
@@ -285,6 +287,12 @@ class World:
         if dimension != self.dimension:
             raise SetupError(f"{what} is {dimension}D but gravity makes the world {self.dimension}D")
 
+    def _check_resolution(self, what: str, lower: NDArray, upper: NDArray) -> None:
+        """Positions between lower and upper (d,) [m] must be told apart by the numbers that particles have."""
+        if np.isfinite([lower, upper]).all():
+            if text := check_resolution(what, lower, upper, self.dx, self.dtype):
+                self.warn(text)
+
     def _check_material(self, material: Material, continuum: str) -> None:
         """Materials must fit the integrator of their continuum, and incompressible fluids each other."""
         integrator = self.integrator_of(continuum)
@@ -347,6 +355,7 @@ class World:
         continuum = self._continuum_for(continuum)
         self._check_material(material, continuum)
         name = self._new_name(name, "body", self.names())
+        self._check_resolution(f'body "{name}"', *shape.bounds())
         seed = self.seed + len(self.particle_bodies)
         points, volumes = sample(shape, self._spacing(particles_per_cell), sampling, seed)  # type: ignore[arg-type]
         v, gradient = evaluate(velocity, points)
@@ -403,6 +412,9 @@ class World:
         """Meshes that meet particles become particles of the grid, whichever of them came first."""
         for body in self.mesh_bodies:
             if body.set is None and self.lives_on_grid(body):
+                if text := body.check_positions():
+                    self.warn(f"{text}, and on a grid points do not pass each other; correct where its points start")
+                self._check_resolution(f'body "{body.name}"', body.x.min(axis=0), body.x.max(axis=0))
                 body.join_grid(self.dtype, self._modes(self.continuum_of(body)), self.dx)
                 if self.started:
                     self.place(body)
@@ -456,6 +468,7 @@ class World:
         continuum = self._continuum_for(emitter.continuum)
         self._check_material(emitter.material, continuum)
         name = self._new_name(emitter.name, "emitter", self.names())
+        self._check_resolution(f'emitter "{name}"', *emitter.shape.bounds())
         modes = self._modes(continuum)
         body = ParticleBody(
             name, emitter.material, self.dimension, self.dtype, modes=modes, fields=emitter.fields
@@ -484,22 +497,33 @@ class World:
 
     def lattice(self) -> Lattice:
         """Where the nodes of the grid are: multiples of dx, from the lower end on periodic axes."""
-        origin, period = np.zeros(self.dimension), np.zeros(self.dimension, np.int32)
+        offset = np.zeros(self.dimension) if self.offset is None else self.offset
+        origin, period = self.dx * SIDE * offset, np.zeros(self.dimension, np.int32)
         for boundary in self.boundaries:
             if isinstance(boundary, Periodic):
                 origin[boundary.axis] = boundary.lower
                 period[boundary.axis] = blocks_of_period(boundary, self.dx)
         return Lattice(self.dx, origin, period)
 
+    def settle_lattice(self) -> None:
+        """Before the first step: the lattice is where material is or enters; from then on it stays there."""
+        if self.offset is None:
+            boxes = [box_of(particles.x) for body in self.bodies for particles in body.particle_sets()]
+            boxes += [emitter.shape.bounds() for emitter, _, _ in self.emitters]
+            self.offset = lattice_offset([box for box in boxes if box], self.dimension, self.dx)
+
     def place(self, body: Body) -> None:
-        """Fit a new body to its grid: periodic axes, and what the transfer keeps of its velocity gradient."""
-        continuum = self.continuum_of(body)
+        """Fit a new body to its grid: its reach, periodic axes, and what the transfer keeps of its velocity gradient."""
+        continuum, lattice = self.continuum_of(body), self.lattice()
         plan = self.transfer_of(continuum).plan(self.dimension, self.degree)
         staggered = self.integrator_of(continuum).incompressible
         for particles in body.particle_sets():
+            if box := box_of(particles.x):
+                check_resolution(f'body "{body.name}"', *box, self.dx, self.dtype)
+                check_reach(f'body "{body.name}"', *box, lattice)
             self.wrap(particles.x)
             if len(particles):
-                place = (particles.x - self.lattice().origin) / self.dx
+                place = (particles.x - lattice.origin) / self.dx
                 particles.C = kept_gradient(plan, particles.C, place, staggered)
 
     def wrap(self, x: NDArray) -> NDArray:

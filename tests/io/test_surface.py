@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from continua.errors import OutputError
+from continua.geometry.tidy import tidied
 from continua.io import BodyFrame, Frame, Recorder, mesh
+from continua.io.surface import FLAT
 
 pytest.importorskip("pysplashsurf")
 trimesh = pytest.importorskip("trimesh")
@@ -66,3 +68,86 @@ def test_what_has_no_surface_is_one_sentence(run: Path, tmp_path: Path) -> None:
         mesh(run, bodies=["bell"])
     with pytest.raises(OutputError, match="choose one of ply, obj, vtk"):
         mesh(run, to="stl")
+
+
+# ---- scattered particles ---------------------------------------------------------------------------------------
+
+
+def spray(place: float = 0.0) -> BodyFrame:
+    """Snow that has come apart: single particles, pairs and small lumps."""
+    rng = np.random.default_rng(3)
+    x = rng.uniform(0, 0.35, (600, 3))
+    x[300:] = np.round(x[300:] / (DX / 2)) * (DX / 2)
+    x = np.concatenate([x, rng.uniform(0, 1, (100, 3))])
+    v = np.broadcast_to([1.0, 2.0, 3.0], x.shape)
+    return BodyFrame("spray", "points", "snow", {"x": x + place, "v": v, "id": np.arange(len(x))})
+
+
+def heights(corners: np.ndarray) -> np.ndarray:
+    """Of triangles (F, 3, 3) above their longest edges [m]."""
+    edges = np.roll(corners, -1, axis=1) - corners
+    longest = np.linalg.norm(edges, axis=2).max(axis=1)
+    return np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1) / longest
+
+
+def read(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Vertices, triangles and normals as they are in a file."""
+    if path.suffix == ".obj":
+        lines = [line.split() for line in path.read_text().splitlines() if line[0] in "vf"]
+        numbers = {key: [line[1:] for line in lines if line[0] == key] for key in ("v", "vn", "f")}
+        faces = [[int(corner.split("//")[0]) - 1 for corner in face] for face in numbers["f"]]
+        return np.array(numbers["v"], float), np.array(faces), np.array(numbers["vn"], float)
+    if path.suffix == ".vtp":
+        surface = pytest.importorskip("pyvista").read(path)
+        return surface.points, surface.faces.reshape(-1, 4)[:, 1:], surface["normal"]
+    loaded = trimesh.load(path, process=False)
+    return np.asarray(loaded.vertices), np.asarray(loaded.faces), np.asarray(loaded.vertex_normals)
+
+
+@pytest.mark.parametrize("detail", [0.75, 1.5])
+@pytest.mark.parametrize("to", ["ply", "obj", "vtk"])
+@pytest.mark.parametrize("place", [0.0, 1e6])
+def test_scattered_particles_have_whole_triangles_and_normals(
+    tmp_path: Path, to: str, detail: float, place: float
+) -> None:
+    """Before, smoothing left triangles without area, and drops of two triangles back to back had no normals."""
+    with Recorder(tmp_path / "run", description={"dimension": 3, "dx": DX}) as recorder:
+        recorder.frame(Frame(0, 0.0, [spray(place)]))
+    path = mesh(tmp_path / "run", to=to, detail=detail)[-1]
+    vertices, triangles, normals = read(path)
+    cube = detail * DX / 4
+    assert len(triangles) > 900
+    assert vertices.min() > place - DX and vertices.max() < place + 1 + DX
+    assert (heights(vertices[triangles].astype(float)) > 0.9 * FLAT * cube).all()
+    np.testing.assert_allclose(np.linalg.norm(normals, axis=1), 1.0, atol=1e-4)
+    edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+    there, back = (np.unique(way, axis=0, return_counts=True) for way in (edges, edges[:, ::-1]))
+    np.testing.assert_array_equal(there[0], back[0])  # closed
+    np.testing.assert_array_equal(there[1], back[1])
+
+
+def test_normals_of_ply_files_are_those_that_were_written(run: Path) -> None:
+    (path,) = mesh(run, frames=[0], bodies=["ball"])
+    assert b"property float nx" in path.read_bytes()
+
+
+def test_two_triangles_back_to_back_are_none() -> None:
+    x = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    shell = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
+    left, triangles = tidied(x, np.concatenate([shell, [[1, 2, 0], [2, 1, 0]]]), 1e-3)
+    np.testing.assert_array_equal(left, range(4))
+    assert trimesh.Trimesh(x, triangles).is_watertight
+    assert trimesh.Trimesh(x, triangles).volume == pytest.approx(1 / 6)
+    assert len(triangles) == 4
+    left, triangles = tidied(x, np.array([[1, 2, 0], [0, 2, 1]]), 1e-3)
+    assert len(left) == len(triangles) == 0
+
+
+def test_a_flat_triangle_shrinks_to_an_edge() -> None:
+    """A cap: one corner lies on the opposite edge of a tetrahedron, which stays closed."""
+    x = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0.4, 0, 1e-5]])
+    faces = np.array([[0, 2, 1], [0, 1, 4], [0, 4, 3], [4, 1, 3], [1, 2, 3], [2, 0, 3]])
+    left, triangles = tidied(x, faces, 1e-3)
+    assert set(left) == {0, 1, 2, 3}
+    assert len(triangles) == 4
+    assert trimesh.Trimesh(x[left], triangles).is_watertight

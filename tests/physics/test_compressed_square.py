@@ -96,7 +96,7 @@ def test_guarded_squares_never_gain_energy(modes: int) -> None:
 def test_without_the_guard_light_nodes_blow_up() -> None:
     """Six modes overshoot, nine diverge: differences read nodes of hardly any mass, which fly off under force."""
     assert peak(PolyPIC(6, light_node=0), 600) > 1.1
-    with pytest.raises(InstabilityError, match="no longer finite or left the grid"):
+    with pytest.raises(InstabilityError, match="no longer finite|the grid reaches"):
         square(PolyPIC(9, light_node=0))
 
 

@@ -82,7 +82,9 @@ class Emitter:
         index = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, self.dimension)
         x = (index + 0.5) * spacing + shift
         entered = self.shape.contains(x)
-        entered[entered] = ~self.shape.contains(x[entered] - velocity * (t1 - t0))
+        # Rounded as at the end of the step before, so that none is released twice or forgotten.
+        before = (index[entered] + 0.5) * spacing + velocity * (t0 - self.start)
+        entered[entered] = ~self.shape.contains(before)
         x, index = x[entered], index[entered]
         return x if self.sampling == "regular" else x + (_scatter(index) - 0.5) * spacing
 

@@ -95,6 +95,7 @@ class MeshBody(Body):
         self.before: PointState | None = None  # one step ago
         self.before_dt = 0.0  # length of that step [s]
         self.set: ParticleSet | None = None  # its points as particles, while it is on the grid
+        self._fresh = True  # whether it is still to take its first step on its own
         self.reaction = np.zeros(
             self.dimension
         )  # impulse of scripts against forces of the mesh, in this step
@@ -195,16 +196,41 @@ class MeshBody(Body):
         return () if self.set is None else (self.set,)
 
     def ready(self, wrap: Callable[[NDArray], NDArray], dx: float, steps: int) -> None:
+        self._check_finite()
         if self.set is None:
+            if self._fresh:
+                self.check_positions()
+            self._fresh = False
             return
         now = PointState(self._x, self._v)
-        if not all(map(np.array_equal, now, self._seen)):
+        moved = not np.array_equal(now.x, self._seen.x)
+        if moved:
+            self.check_positions()
+        if moved or not np.array_equal(now.v, self._seen.v):
             ids = self.set.ids
             self.set.x[:], self.set.v[:], self.set.C = now.x[ids], now.v[ids], np.zeros((self.dimension,) * 2)
             self.set.limits = Limits(self.set.fastest, self.set.limits.wave_speed)
         wrap(self.set.x)
-        if steps % LIMIT_REFRESH == 0:
+        if moved or steps % LIMIT_REFRESH == 0:
             self.set.limits = Limits(self.set.limits.speed, self._wave_speed(dx))
+
+    def _check_finite(self) -> None:
+        """Refuse points that lie or move nowhere."""
+        for what, rows in (("is at", self._x), ("moves with", self._v)):
+            if not np.isfinite(rows).all():
+                point = int(np.argmin(np.isfinite(rows).all(axis=1)))
+                raise SetupError(
+                    f'point {point} of body "{self.name}" ({self.label}) {what} {rows[point]}; give it finite numbers'
+                )
+
+    def check_positions(self) -> str:
+        """Refuse points that lie nowhere, and elements that are inside out where the material has no energy for it, and
+        so neither forces nor a largest time step; elsewhere tell which are."""
+        self._check_finite()
+        return self._inside_out()
+
+    def _inside_out(self) -> str:
+        return ""
 
     def _wave_speed(self, dx: float) -> float:
         """The wave speed [m/s] that an explicit step on a grid of spacing dx [m] must resolve.

@@ -213,7 +213,7 @@ class ParticleSet:
     def snapshot(self) -> dict[str, NDArray]:
         """Copies of everything needed to continue with the same bits."""
         a = self._front
-        data = {name: np.ascontiguousarray(a.some(name, a.count)) for name in Columns.NAMES}
+        data = {name: np.array(a.some(name, a.count), order="C") for name in Columns.NAMES}
         data["created"] = np.array(self.created)
         data["speeds"] = np.array([self.limits.speed, self.limits.wave_speed, self.limits.viscosity])
         return data

@@ -88,6 +88,22 @@ class SolidBody(MeshBody):
         """Volume ratios (M,) of the elements, negative where they are inside out."""
         return np.linalg.det(self.elements.deformation(self.x))
 
+    def _inside_out(self) -> str:
+        wrong = np.flatnonzero(~(self.J > 0))
+        if not len(wrong):
+            return ""
+        which = ", ".join(map(str, wrong[:5])) + (", ..." if len(wrong) > 5 else "")
+        text = (
+            f'{len(wrong)} of {len(self.cells)} elements of body "{self.name}" are inside out or flat '
+            f"({self.cell} {which})"
+        )
+        if np.isfinite(self.energy.value(self.x)):
+            return text
+        raise SetupError(
+            f"{text}, for which {self.label} has no energy; correct where its points start, or use a material that has "
+            "one, such as fixed-corotated"
+        )
+
     def move(self, moved: PointState, dt: float) -> None:
         super().move(moved, dt)
         self.elements.flow(self.x, self.v, dt)  # plastic flow is explicit, after the solve

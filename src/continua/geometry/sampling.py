@@ -104,12 +104,13 @@ def _lattice(shape: Shape, spacing: float) -> Array:
     cells_per_block = {2: 16, 3: 8}[shape.dimension]
     blocks = _near_blocks(shape, origin, counts, spacing, cells_per_block)
     cells = np.indices((cells_per_block,) * shape.dimension).reshape(shape.dimension, -1).T
+    # Points on the surface stay out, whatever the rounding of their coordinates.
+    skin = max(1e-9 * spacing, 8 * float(np.spacing(np.abs([lower, upper]).max())))
     inside: list[Indices] = []
     for piece in np.array_split(blocks, 1 + len(blocks) * len(cells) // CHUNK):
         index = (piece[:, None] * cells_per_block + cells).reshape(-1, shape.dimension)
         index = index[(index < counts).all(axis=1)]
-        # Points on the surface stay out, whatever the rounding.
-        index = index[shape.signed_distance(_centers(origin, index, spacing)) < -1e-9 * spacing]
+        index = index[shape.signed_distance(_centers(origin, index, spacing)) < -skin]
         inside.append(np.ravel_multi_index(tuple(index.T), tuple(counts)))
         if sum(map(len, inside)) > MAX_POINTS:
             raise _too_many(shape, spacing, "use a coarser grid")

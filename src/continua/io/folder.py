@@ -202,7 +202,8 @@ class Recorder:
         """Write a frame, replacing one of the same number."""
         self._check_open()
         path = _frame_path(self.path, frame.index)
-        write_frame(path, frame, precision=self._precision)
+        dx = float(self._description.get("dx") or np.inf)
+        write_frame(path, frame, precision=self._precision, dx=dx)
         return path
 
     def diagnostics(self, row: Mapping[str, float]) -> None:

@@ -14,6 +14,7 @@ from continua.io.npz import plain, read_npz, write_npz
 
 FORMAT = 1
 TOPOLOGY = ("cells", "surface")
+FINE = 1e-3  # cells that stored positions tell apart
 
 
 @dataclass
@@ -97,14 +98,18 @@ class Frame:
         return list(dict.fromkeys(name for body in self.bodies for name in body.arrays))
 
 
-def write_frame(path: Path, frame: Frame, *, precision: str = "single") -> None:
-    """Write a frame atomically; precision "single" stores floats as float32, "double" as they are."""
+def write_frame(path: Path, frame: Frame, *, precision: str = "single", dx: float = np.inf) -> None:
+    """Write a frame atomically; precision "single" stores floats as float32, "double" as they are.
+
+    Positions so far from zero that float32 would not tell apart a thousandth of a cell dx [m] stay as they are.
+    """
     arrays: dict[str, np.ndarray] = {}
     bodies = []
     for number, body in enumerate(frame.bodies):
         _check(body)
         keys = {name: _key(number, position, name) for position, name in enumerate(body.arrays)}
-        arrays |= {keys[name]: _stored(array, precision) for name, array in body.arrays.items()}
+        arrays |= {keys[name]: _stored(array, precision) for name, array in body.arrays.items() if name != "x"}
+        arrays[keys["x"]] = stored_positions(_stored(body.x, "double"), FINE * dx if precision == "single" else 0.0)
         entry: dict[str, Any] = {
             "name": body.name,
             "kind": body.kind,
@@ -171,6 +176,13 @@ def _stored(array: np.ndarray, precision: str) -> np.ndarray:
         with np.errstate(over="ignore"):
             return array.astype(np.float32, order="C")
     return np.ascontiguousarray(array)
+
+
+def stored_positions(x: np.ndarray, fine: float) -> np.ndarray:
+    """Positions (N, d) [m] as float32, or as they are if that would not tell apart those `fine` [m] from each other."""
+    size = np.abs(x).max(initial=0.0, where=np.isfinite(x))
+    with np.errstate(over="ignore", invalid="ignore"):
+        return x.astype(np.float32, order="C") if np.spacing(np.float32(size)) <= fine else x
 
 
 def _key(number: int, position: int, name: str) -> str:

@@ -11,25 +11,31 @@ import numpy as np
 
 from continua.errors import OutputError
 from continua.geometry.surface import vertex_normals
+from continua.geometry.tidy import tidied
 from continua.io.atomic import atomic_file, make_folder
 from continua.io.export import ExportProgress, FileNames, select_frames
 from continua.io.folder import RunFolder
-from continua.io.frames import BodyFrame
+from continua.io.frames import BodyFrame, stored_positions
 from continua.io.optional import require
 from continua.io.ply import write_ply
 from continua.io.vtk import write_pvd, write_vtp
 
 FORMATS = ("ply", "obj", "vtk")
+FLAT = 1e-3  # height of a triangle over the size of the surface grid below which it is none
 
 
 @dataclass
 class SurfaceMesh:
-    """Triangles (M, 3) over vertices (N, 3) [m] with unit normals (N, 3) and velocities (N, 3) [m/s]."""
+    """Triangles (M, 3) over vertices (N, 3) [m] with unit normals (N, 3) and velocities (N, 3) [m/s].
+
+    `fine` is the smallest length that matters [m], which decides whether positions need double precision.
+    """
 
     vertices: np.ndarray
     triangles: np.ndarray
     normals: np.ndarray
     velocities: np.ndarray
+    fine: float = np.inf
 
 
 def mesh(
@@ -106,18 +112,31 @@ def reconstruct(body: BodyFrame, radius: float, *, detail: float = 0.5, smoothin
         mesh_smoothing_iters=smoothing,
         mesh_smoothing_weights=True,
     )
-    attributes = result.point_attributes
-    return SurfaceMesh(
-        np.asarray(result.mesh.vertices),
-        np.asarray(result.mesh.triangles).astype(np.int64),
-        np.asarray(attributes["normals"]),
-        np.asarray(attributes["v"]),
-    )
+    raw, fine = result.mesh, FLAT * detail * radius
+    # Smoothing flattens triangles, and drops of one grid cell may be two triangles back to back.
+    left, triangles = tidied(np.asarray(raw.vertices), np.asarray(raw.triangles).astype(np.int64), fine)
+    vertices = np.asarray(raw.vertices)[left]
+    normals, v = (np.asarray(result.point_attributes[name])[left] for name in ("normals", "v"))
+    return SurfaceMesh(vertices, triangles, _whole(normals, vertices, triangles), v, fine)
+
+
+def _whole(normals: np.ndarray, vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Unit normals (N, 3) as given, or where those are none as the triangles at the vertex have, or one of them."""
+    lost = ~(np.linalg.norm(normals, axis=1) > 0.5)  # also NaN
+    if not lost.any():
+        return normals
+    corners = vertices[triangles]
+    one = np.zeros_like(normals)
+    one[triangles] = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])[:, None]
+    mean = vertex_normals(vertices, triangles)
+    whole = np.where(np.linalg.norm(mean, axis=1, keepdims=True) > 0.5, mean, one)
+    length = np.maximum(np.linalg.norm(whole, axis=1, keepdims=True), 1e-300)
+    return np.asarray(np.where(lost[:, None], whole / length, normals))
 
 
 def write_surface(path: Path, surface: SurfaceMesh) -> None:
     """Write a surface; the suffix .ply, .obj or .vtp chooses the format."""
-    vertices = surface.vertices.astype(np.float32)
+    vertices = stored_positions(surface.vertices, 0.1 * surface.fine)
     fields = {"v": surface.velocities.astype(np.float32), "normal": surface.normals.astype(np.float32)}
     if path.suffix == ".obj":
         _write_obj(path, vertices, fields["normal"], surface.triangles + 1)
@@ -129,7 +148,8 @@ def _write_obj(path: Path, vertices: np.ndarray, normals: np.ndarray, triangles:
     """Wavefront text; `triangles` count from 1."""
     with atomic_file(path) as file:
         file.write(b"# written by Continua, lengths in metres\n")
-        np.savetxt(file, vertices, "v %.7g %.7g %.7g")
+        digits = "%.9g" if vertices.dtype == np.float32 else "%.17g"  # so that no two become one
+        np.savetxt(file, vertices, f"v {digits} {digits} {digits}")
         np.savetxt(file, normals, "vn %.5g %.5g %.5g")
         np.savetxt(file, np.repeat(triangles, 2, axis=1), "f %d//%d %d//%d %d//%d")
 

@@ -11,7 +11,7 @@ import numpy as np
 from continua.errors import OutputError
 from continua.io.atomic import atomic_path
 from continua.io.folder import RunFolder
-from continua.io.frames import BodyFrame
+from continua.io.frames import FINE, BodyFrame, Frame, stored_positions
 from continua.io.optional import require
 
 _MODULES = ("Gf", "Sdf", "Usd", "UsdGeom")
@@ -31,7 +31,11 @@ def write_usd(path: Path, run: RunFolder, indices: list[int], report: Callable[[
         stage.SetFramesPerSecond(fps)
         stage.SetStartTimeCode(indices[0])
         stage.SetEndTimeCode(indices[-1])
-        stage.SetDefaultPrim(UsdGeom.Xform.Define(stage, "/World").GetPrim())
+        world = UsdGeom.Xform.Define(stage, "/World")
+        stage.SetDefaultPrim(world.GetPrim())
+        origin = _origin(run.read_frame(indices[0]), run.dx)
+        if origin.any():
+            world.AddTranslateOp().Set(Gf.Vec3d(*origin.tolist()))
         prims: dict[tuple[str, int], _Body] = {}
         for done, index in enumerate(indices, 1):
             seen: dict[str, int] = {}
@@ -41,7 +45,7 @@ def write_usd(path: Path, run: RunFolder, indices: list[int], report: Callable[[
                 key = body.name, seen[body.name]
                 if key not in prims:
                     prims[key] = _Body((Gf, Sdf, UsdGeom), stage, body, len(prims), run.dx, indices[0])
-                prims[key].sample(body, index)
+                prims[key].sample(body, index, origin)
                 shown.add(key)
             for key in prims.keys() - shown:
                 prims[key].clear(index)
@@ -97,10 +101,11 @@ class _Body:
         self._set(time, np.zeros((0, 3), np.float32), np.zeros((0, 3), np.float32))
         self._set_elements(time, np.zeros(0, np.int64), np.zeros((0, 3), np.int32))
 
-    def sample(self, body: BodyFrame, time: int) -> None:
-        """The body at this time; scalar and vector fields become primvars."""
+    def sample(self, body: BodyFrame, time: int, origin: np.ndarray) -> None:
+        """The body at this time, lengths from `origin` (3,) [m]; scalar and vector fields become primvars."""
         seen, triangles = body.skin() or (np.arange(len(body)), np.zeros((0, 3), np.int32))
-        self._set(time, _vectors(body.x[seen]), _vectors(body.v[seen]))
+        x = body.x[seen] - origin[: body.x.shape[1]] if origin.any() else body.x[seen]
+        self._set(time, _vectors(x), _vectors(body.v[seen]))
         self._set_elements(time, body.arrays["id"][seen], triangles)
         for name, array in body.arrays.items():
             if name in ("x", "v", "id") or array.dtype.kind not in "bfiu":
@@ -133,6 +138,17 @@ class _Body:
         name = name if not name[:1].isdigit() else f"_{name}"
         primvars = self.geom.PrimvarsAPI(self.prim)
         primvars.CreatePrimvar(name, kind, self.geom.Tokens.vertex).Set(values, time)
+
+
+def _origin(frame: Frame, dx: float) -> np.ndarray:
+    """Where the stage of a run with cells of dx [m] has its origin (3,) [m]: zero, or whole metres in the middle of its
+    first frame if points, which are float32 in USD, could not be told apart there."""
+    points = [body.x for body in frame.bodies if stored_positions(body.x, FINE * dx).dtype != np.float32]
+    middle = np.zeros(3)
+    if points:
+        x = np.concatenate(points)
+        middle[: x.shape[1]] = np.round(np.median(x, axis=0))
+    return middle
 
 
 def _vectors(array: np.ndarray) -> np.ndarray:

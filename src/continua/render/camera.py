@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +17,10 @@ class Camera:
     target: Vector3
     up: Vector3 = (0.0, 1.0, 0.0)
     fov: float = 28.0
+
+    def seen_from(self, origin: np.ndarray) -> Camera:
+        """With lengths from `origin` (3,) [m]."""
+        return replace(self, eye=_tuple(self.eye - origin), target=_tuple(self.target - origin))
 
     def basis(self) -> np.ndarray:
         """Rows right, up and forward (3, 3), orthonormal."""

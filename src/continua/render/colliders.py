@@ -94,6 +94,14 @@ def drawables(collider: Mapping[str, Any], pose: Pose | None = None) -> list[Dra
     return [_moved(shape, pose) for shape in shapes]
 
 
+def seen_from(shape: Drawable, origin: np.ndarray) -> Drawable:
+    """The same with lengths from `origin` (3,) [m]; planes go through the point next to it."""
+    moved = _moved(shape, (-origin, np.eye(3)))
+    if isinstance(moved, Ground):
+        moved.point = moved.normal * float(moved.normal @ moved.point)
+    return moved
+
+
 def _vector(value: Sequence[float] | np.ndarray) -> np.ndarray:
     """Three numbers; a missing third one is 0."""
     return np.array([*value, 0.0][:3], float)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from continua.errors import OutputError
+from continua.grid.reach import resolution
 from continua.io.export import in_space
 from continua.io.folder import RunFolder
 from continua.io.frames import BodyFrame, Frame
 from continua.render.bodies import solid_of, wires_of
 from continua.render.camera import Camera, framing
-from continua.render.colliders import Drawable, Ground, Solid, Wires, drawables
+from continua.render.colliders import Drawable, Ground, Solid, Wires, drawables, seen_from
 from continua.render.colors import ColorScale, color_scale
 
 _KNOT = 0.15  # radius of the points of a spring network over the length of its springs
+COARSE = 1e-5  # of the size of a scene; positions that single precision resolves no better are drawn from nearby
 _SCANNED = 24  # frames of a run that are looked at to choose ranges
 
 
@@ -32,7 +34,11 @@ class Cloud:
 
 @dataclass
 class View:
-    """Everything about a picture that does not change from frame to frame."""
+    """Everything about a picture that does not change from frame to frame.
+
+    Lengths are from `origin` (3,) [m], which is zero unless a 3D scene is so far from it that single precision, in which
+    pictures are drawn, would show.
+    """
 
     dimension: int
     size: tuple[int, int]
@@ -46,6 +52,7 @@ class View:
     show_legend: bool = True
     show_time: bool = True
     spacings: dict[str, float] = field(default_factory=dict)
+    origin: np.ndarray = field(default_factory=lambda: np.zeros(3))
 
     @property
     def extent(self) -> float:
@@ -64,12 +71,16 @@ class View:
             if near.any():
                 colors = self.scale.colors(body)[near]
                 share = 0.5 if body.cells is None else _KNOT
-                clouds.append(Cloud(x[near].astype(np.float32), colors, share * self.spacing(body)))
+                x = x[near].astype(np.float32) if self.dimension == 3 else x[near]
+                clouds.append(Cloud(x, colors, share * self.spacing(body)))
         return clouds
 
     def shown(self, frame: Frame) -> list[BodyFrame]:
         """The bodies of a frame that are not hidden."""
-        return [body for body in frame.bodies if body.name not in self.hide]
+        shown = [body for body in frame.bodies if body.name not in self.hide]
+        if self.origin.any():
+            shown = [replace(body, arrays={**body.arrays, "x": body.x - self.origin}) for body in shown]
+        return shown
 
     def solids(self, frame: Frame) -> list[Solid]:
         """The surfaces of the mesh bodies of a 3D frame."""
@@ -97,7 +108,7 @@ class View:
             if frame.poses is not None and number < len(frame.poses[0]):
                 pose = frame.poses[0][number], frame.poses[1][number]
             result += drawables(collider, pose)
-        return result
+        return [seen_from(shape, self.origin) for shape in result] if self.origin.any() else result
 
 
 def view_of_frames(
@@ -121,6 +132,10 @@ def view_of_frames(
         dimension, (int(size[0]), int(size[1])), lower, upper, scale, Camera((0, 0, 1), (0, 0, 0)), dx
     )
     view.colliders, view.hide = list(colliders), hide
+    if dimension == 3 and resolution(lower, upper, np.float32) > COARSE * view.extent:
+        view.origin = (lower + upper) / 2
+        view.lower, view.upper = lower - view.origin, upper - view.origin
+        camera = camera and camera.seen_from(view.origin)
     if frames:
         _include_colliders(view, view.shapes(frames[0]))
     view.camera = camera or framing(view.lower, view.upper, view.size)
