@@ -77,6 +77,7 @@ class Body(ABC):
     name: str | None
     dimension: int
     continuum: str | None = None  # its name; None: that of the world
+    relaxation_rate: float = 0.0  # how fast its stress fades at rest, at most [1/s]
 
     @abstractmethod
     def __len__(self) -> int:

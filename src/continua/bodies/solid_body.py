@@ -55,6 +55,7 @@ class SolidBody(MeshBody):
             middle = self.mesh.points[self.mesh.cells].mean(axis=1)
             parameters, density = Variation(material, vary, regions).at(middle)
         self.elements = Elements(self.mesh.points, self.mesh.cells, material, parameters=parameters)
+        self.relaxation_rate = self.elements.relaxation_rate
         mass = self.elements.lumped_mass(density)
         super().__init__(
             self.mesh.points,

@@ -42,6 +42,7 @@ class Elements(NativeEnergy):
         nodes = (rest.shape[0], rest.shape[1])
         self.cells = vertex_indices(cells, nodes[1] + 1, "cells")
         table = self._table(parameters)
+        self.relaxation_rate = float(self.material.relaxation_rates(table).max(initial=0.0))  # fastest [1/s]
         rows = self._state_rows(state or {})
         try:
             kernel = _core.MeshElements(rest, self.cells, self.material.model, table, rows)
