@@ -61,7 +61,9 @@ def relaxation_bounds(bodies: Sequence[Body]) -> list[Bound]:
     """Stress that fades within a step is not felt, and J15 (4.13) loses positivity: dt <= the relaxation time, with any
     integrator."""
     return [
-        Bound(1 / body.relaxation_rate, "relaxation", str(body.name)) for body in bodies if body.relaxation_rate
+        Bound(1 / body.relaxation_rate, "relaxation", str(body.name))
+        for body in bodies
+        if body.relaxation_rate
     ]
 
 

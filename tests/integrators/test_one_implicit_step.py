@@ -82,9 +82,11 @@ class Reference:
             value, gradient = self.energy(z / scale)
             return value, gradient / scale
 
-        # Energies tell minima apart to the root of rounding only, and where a search stops there depends on the processor;
-        # where the gradient vanishes near by does not.
-        low = minimize(scaled, start * scale, jac=True, method="BFGS", options={"gtol": 1e-11, "maxiter": 5000})
+        # Energies tell minima apart to the root of rounding only, and where a search stops there depends on the
+        # processor; where the gradient vanishes near by does not.
+        low = minimize(
+            scaled, start * scale, jac=True, method="BFGS", options={"gtol": 1e-11, "maxiter": 5000}
+        )
         found = root(lambda z: scaled(z)[1], low.x, tol=1e-14)
         assert np.abs(found.x - low.x).max() < 1e-6 * np.abs(low.x).max()
         assert np.abs(found.fun).max() < 1e-8

@@ -68,8 +68,8 @@ def test_apic_keeps_spin_with_every_option(options: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("steps", [971, 1942])
 def test_what_the_exponential_map_costs_per_turn(steps: int) -> None:
-    """Positions move along tangents and leave the circle, by 1 + theta^2/2 per step, which exp(dt L) does not see, so that
-    no stress pulls them back: I = I0 (1 + 4 pi theta)^(1/2) after a turn at constant spin I omega."""
+    """Positions move along tangents and leave the circle, by 1 + theta^2/2 per step, which exp(dt L) does not see, so
+    that no stress pulls them back: I = I0 (1 + 4 pi theta)^(1/2) after a turn at constant spin I omega."""
     theta = 2 * np.pi / steps
     kept = (1 + 4 * np.pi * theta) ** -0.5
     found = one_turn("apic", steps=steps, deformation="exponential")

@@ -198,7 +198,9 @@ def test_steps_are_not_longer_than_stress_needs_to_fade(integrator: str) -> None
     assert str(sim.choose_dt()) == "relaxation (slime)"
     assert sim.step() == pytest.approx(2e-3, rel=1e-12) and sim.bound.name == "relaxation"
     sim, _ = slime(integrator=integrator, dt=2.1e-3)
-    with pytest.raises(TimeStepError, match=r'relaxation bound 0\.002 s of body "slime" \(oldroyd-b\): stress'):
+    with pytest.raises(
+        TimeStepError, match=r'relaxation bound 0\.002 s of body "slime" \(oldroyd-b\): stress'
+    ):
         sim.step()
 
 

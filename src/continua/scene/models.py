@@ -60,8 +60,8 @@ class SimulationSettings(Settings):
     )
     kernel: Literal["linear", "quadratic", "cubic"] | None = Field(
         default=None,
-        description="B-spline of the transfer; left out: quadratic, linear for incompressible flow; no explicit step is "
-        "stable everywhere with linear ones",
+        description="B-spline of the transfer; left out: quadratic, linear for incompressible flow; no explicit step "
+        "is stable everywhere with linear ones",
     )
     stress_transfer: Literal["gradient", "mls"] = Field(
         default="gradient", description="how stress becomes nodal force"

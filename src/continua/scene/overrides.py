@@ -13,7 +13,11 @@ from continua.scene.messages import Path, key_path, suggestion, unknown_key
 from continua.scene.toml import TOMLError, parse
 
 LISTS = ("body", "solid", "springs", "continuum", "contact", "collider", "boundary", "emitter", "drain")
-EXPLICIT_ONLY = ("elastic_cfl", "stress_transfer", "deformation")  # settings that limit or shape explicit steps
+EXPLICIT_ONLY = (
+    "elastic_cfl",
+    "stress_transfer",
+    "deformation",
+)  # settings that limit or shape explicit steps
 
 
 def apply_overrides(data: dict[str, Any], overrides: Iterable[str]) -> tuple[dict[str, Any], dict[Path, str]]:
@@ -33,7 +37,9 @@ def apply_overrides(data: dict[str, Any], overrides: Iterable[str]) -> tuple[dic
 def _let_go_of_explicit_settings(data: dict[str, Any], changed: dict[Path, str]) -> None:
     """Another integrator takes along what the scene had set for the explicit one, unless that is asked for as well."""
     schemes = [lookup.child(data.get("simulation"), "integrator") or "symplectic"]
-    schemes += [scheme for item in data.get("continuum") or () if (scheme := lookup.child(item, "integrator"))]
+    schemes += [
+        scheme for item in data.get("continuum") or () if (scheme := lookup.child(item, "integrator"))
+    ]
     names = [scheme if isinstance(scheme, str) else lookup.child(scheme, "type") for scheme in schemes]
     if "symplectic" not in names and isinstance(data.get("simulation"), dict):
         for key in EXPLICIT_ONLY:
