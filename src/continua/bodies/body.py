@@ -77,7 +77,6 @@ class Body(ABC):
     name: str | None
     dimension: int
     continuum: str | None = None  # its name; None: that of the world
-    relaxation_rate: float = 0.0  # how fast its stress fades at rest, at most [1/s]
 
     @abstractmethod
     def __len__(self) -> int:
@@ -111,6 +110,11 @@ class Body(ABC):
     @property
     def max_wave_speed(self) -> float:
         """Of the fastest elastic wave in its particles [m/s], 0 where there is none of its own."""
+        return 0.0
+
+    @property
+    def relaxation_rate(self) -> float:
+        """How fast its stress fades at rest, at most [1/s]; 0 where it stays."""
         return 0.0
 
     # ---- a step ----------------------------------------------------------------------------------------------

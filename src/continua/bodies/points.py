@@ -61,6 +61,7 @@ class ParticleBody(Body):
             modes=modes,
         )
         self.set.limits = self._limits_at_rest()
+        self._relaxation_rate = 0.0
         if isinstance(material, NativeMaterial) and variation is None:
             self._relaxes(material.parameter_values()[:, None])
 
@@ -68,7 +69,7 @@ class ParticleBody(Body):
         """There are particles with the core's parameters (n, N)."""
         assert isinstance(self.material, NativeMaterial)
         fastest = float(self.material.relaxation_rates(table).max())
-        self.relaxation_rate = max(self.relaxation_rate, fastest)
+        self._relaxation_rate = max(self._relaxation_rate, fastest)
 
     def _limits_at_rest(self) -> Limits:
         return Limits(0.0, self.material.wave_speed(), self.material.kinematic_viscosity())
@@ -129,6 +130,10 @@ class ParticleBody(Body):
     def max_wave_speed(self) -> float:
         """Of the fastest elastic wave [m/s]."""
         return self.set.limits.wave_speed
+
+    @property
+    def relaxation_rate(self) -> float:
+        return self._relaxation_rate
 
     @property
     def x(self) -> NDArray:

@@ -55,7 +55,6 @@ class SolidBody(MeshBody):
             middle = self.mesh.points[self.mesh.cells].mean(axis=1)
             parameters, density = Variation(material, vary, regions).at(middle)
         self.elements = Elements(self.mesh.points, self.mesh.cells, material, parameters=parameters)
-        self.relaxation_rate = self.elements.relaxation_rate
         mass = self.elements.lumped_mass(density)
         super().__init__(
             self.mesh.points,
@@ -75,6 +74,10 @@ class SolidBody(MeshBody):
     @property
     def label(self) -> str:
         return self.material.label
+
+    @property
+    def relaxation_rate(self) -> float:
+        return self.elements.relaxation_rate
 
     @property
     def cells(self) -> NDArray[np.int32]:

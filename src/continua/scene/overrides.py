@@ -13,11 +13,8 @@ from continua.scene.messages import Path, key_path, suggestion, unknown_key
 from continua.scene.toml import TOMLError, parse
 
 LISTS = ("body", "solid", "springs", "continuum", "contact", "collider", "boundary", "emitter", "drain")
-EXPLICIT_ONLY = (
-    "elastic_cfl",
-    "stress_transfer",
-    "deformation",
-)  # settings that limit or shape explicit steps
+# Settings of explicit steps alone.
+EXPLICIT_ONLY = ("elastic_cfl", "stress_transfer", "deformation")
 
 
 def apply_overrides(data: dict[str, Any], overrides: Iterable[str]) -> tuple[dict[str, Any], dict[Path, str]]:
