@@ -3,11 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+BUILD :=  # settings of the build, and where it keeps its files
+OLDEST_PYTHON ?= python3.10
 CORE := CMakeLists.txt pyproject.toml $(shell find core -type f)
 
-.PHONY: help demo test quick lint docs bench bench-peers sanitize validate clean
+.PHONY: help demo test test-oldest test-v3 quick lint docs bench bench-peers sanitize validate clean
 help:  ## show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Continua needs Python 3.10 or newer") if sys.version_info < (3, 10) else 0'
@@ -15,12 +17,12 @@ $(VENV)/bin/python:
 
 $(VENV)/run.stamp: $(VENV)/bin/python $(CORE)
 	@echo "installing Continua into $(VENV) (builds the core, a few minutes)"
-	$(PIP) install --editable ".[all]"
+	$(PIP) install $(BUILD) --editable ".[all]"
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/bin/python $(CORE)  # holds all of run.stamp, so that the core is built once
 	@echo "installing Continua and its tools into $(VENV) (builds the core, a few minutes)"
-	$(PIP) install --editable ".[dev]"
+	$(PIP) install $(BUILD) --editable ".[dev]"
 	@touch $(VENV)/run.stamp $@
 
 demo: $(VENV)/run.stamp  ## build, run the default scene and render it
@@ -30,6 +32,18 @@ demo: $(VENV)/run.stamp  ## build, run the default scene and render it
 
 test: $(VENV)/dev.stamp  ## set everything up and run all tests, as many at a time as there are cores
 	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist worksteal
+
+test-v3:  ## all tests as on a processor without AVX-512: the core for x86-64-v3, and NumPy without AVX-512 as well
+	OPENBLAS_CORETYPE=Haswell \
+	NPY_DISABLE_CPU_FEATURES="AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR X86_V4" \
+	$(MAKE) test VENV=.venv-v3 \
+	BUILD="--config-settings=cmake.define.CONTINUA_ARCH=x86-64-v3 --config-settings=build-dir=build/x86-64-v3"
+
+test-oldest:  ## all tests with the oldest Python, NumPy and all else that is allowed
+	mkdir -p build
+	$(OLDEST_PYTHON) tools/oldest.py > build/oldest.txt
+	PIP_CONSTRAINT=$(CURDIR)/build/oldest.txt PIP_BUILD_CONSTRAINT=$(CURDIR)/build/oldest.txt \
+	$(MAKE) test VENV=.venv-oldest PYTHON=$(OLDEST_PYTHON)
 
 lint: $(VENV)/dev.stamp  ## style and types
 	$(BIN)/ruff check .
@@ -55,4 +69,4 @@ sanitize: $(VENV)/dev.stamp  ## run the tests of the core with address and undef
 	bash tools/sanitize.sh $(BIN)/python
 
 clean:  ## remove everything that was built
-	rm -rf build site .venv .pytest_cache .mypy_cache .ruff_cache src/continua/_core*.so
+	rm -rf build site .venv .venv-v3 .venv-oldest .pytest_cache .mypy_cache .ruff_cache src/continua/_core*.so

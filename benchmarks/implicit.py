@@ -32,7 +32,7 @@ MATERIALS = {
     "fixed-corotated": materials.FixedCorotated(1e6, 0.3),
     "neo-hookean": materials.NeoHookean(1e6, 0.3),
     "snow": materials.Snow(),
-    "drucker-prager": materials.DruckerPrager.sand(),
+    "drucker-prager": materials.DruckerPrager(),
 }
 GATE = 5.0  # million products of a particle per second: fixed corotated, quadratic, 3D, double, two cores
 

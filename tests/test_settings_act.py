@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import continua as ct
-from continua.errors import SetupError
+from continua.errors import SceneError, SetupError
+from continua.scene import SimulationSettings, load_scene
 
 JELLY = ct.materials.FixedCorotated(E=1e4, nu=0.3, density=1000.0)
 WATER = ct.materials.IncompressibleFluid(1000.0)
@@ -21,6 +22,7 @@ SETTINGS: dict[str, tuple[object, set[str]]] = {
     "deformation": ("exponential", {"symplectic"}),
     "dt": (1e-3, set(INTEGRATORS)),
     "cfl": (0.01, set(INTEGRATORS)),
+    "elastic_cfl": (0.1, {"symplectic"}),
     "push_out": (0.0, {"symplectic", "semi-implicit", "optimization"}),  # flow sets particles back by itself
     "seed": (7, set(INTEGRATORS)),
     "precision": ("single", set(INTEGRATORS)),
@@ -103,11 +105,18 @@ def test_friction_of_walls_is_refused_in_incompressible_flow() -> None:
         sim.step()
 
 
-def test_a_setting_kept_for_explicit_steps_is_said_not_to_act() -> None:
-    sim = ct.Simulation(0.05, (0.0, -9.81), integrator="optimization", elastic_cfl=0.1)
-    sim.add(ct.shapes.Box((0, 0.1), (0.2, 0.2)), JELLY)
-    with pytest.warns(UserWarning, match="elastic_cfl limits explicit steps only"):
-        sim.step()
+def test_another_integrator_takes_along_what_the_scene_set_for_explicit_steps() -> None:
+    """`--set integrator=optimization` of a scene with elastic_cfl; what is asked for beside it is still refused."""
+
+    def settings(*overrides: str) -> SimulationSettings:
+        return load_scene("bar", list(overrides)).simulation
+
+    assert settings().elastic_cfl == 0.2
+    assert settings("integrator=optimization").elastic_cfl == 0.4
+    assert settings("integrator=symplectic").elastic_cfl == 0.2
+    assert settings("integrator=optimization", "elastic_cfl=0.3").elastic_cfl == 0.3
+    with pytest.raises(SetupError, match="elastic_cfl limits explicit steps only"):
+        load_scene("bar", ["integrator=optimization", "elastic_cfl=0.3"]).build().step()
 
 
 def test_a_contact_between_colliders_is_refused() -> None:
@@ -118,3 +127,16 @@ def test_a_contact_between_colliders_is_refused() -> None:
     sim.add(ct.Contact("floor", "wall", friction=0.3))
     with pytest.raises(SetupError, match="both colliders"):
         sim.step()
+
+
+def test_waves_that_cross_more_than_a_cell_are_refused_unless_forced() -> None:
+    """In Python and in scenes with the same sentence."""
+    sentence = "elastic_cfl is 1.1, but steps in which waves cross more than a cell are unstable.*force_dt"
+    with pytest.raises(SetupError, match=sentence):
+        ct.Simulation(0.05, elastic_cfl=1.1)
+    with pytest.raises(SceneError, match=sentence):
+        load_scene("bar", ["elastic_cfl=1.1"])
+    assert ct.Simulation(0.05, elastic_cfl=1.0).world.elastic_cfl == 1.0
+    assert load_scene("bar", ["elastic_cfl=1.0"]).simulation.elastic_cfl == 1.0
+    forced = load_scene("bar", ["elastic_cfl=1.1", "force_dt=true"]).build()
+    assert forced.choose_dt().dt == pytest.approx(5.5 * load_scene("bar").build().choose_dt().dt)

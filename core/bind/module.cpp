@@ -8,6 +8,9 @@ namespace continua {
 void bind_fields(nb::module_& m);
 }
 
+// entry.cpp has the function that Python calls: it looks at the processor first.
+#define PyInit__core continua_core_init
+
 NB_MODULE(_core, m) {
     m.doc() = "Kernels of Continua: stateless functions over NumPy arrays.";
     if (const char* wanted = std::getenv("CONTINUA_THREADS")) {
@@ -25,6 +28,7 @@ NB_MODULE(_core, m) {
     m.def("build_info", [] {
         nb::dict d;
         d["compiler"] = std::string("GCC ") + __VERSION__;
+        d["built_for"] = CONTINUA_ARCH;
         d["lanes_single"] = int(continua::Lanes<float>::size());
         d["lanes_double"] = int(continua::Lanes<double>::size());
         d["processors"] = omp_get_num_procs();

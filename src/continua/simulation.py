@@ -41,6 +41,7 @@ from continua.timestep import (
     fastest,
     fit_to,
     gravity_bound,
+    relaxation_bounds,
     stability_bounds,
     strictest,
 )
@@ -70,11 +71,14 @@ class Simulation:
     - transfer: "apic", "pic", "flip:0.95", "polypic:6", ... or an object of `continua.transfers`;
     - integrator: "symplectic" (explicit, all materials), "optimization" (implicit, particles and mesh bodies),
       "semi-implicit", "incompressible" (fluids on a staggered grid), or an object of `continua.integrators`;
-    - kernel: "quadratic", "cubic" or "linear" B-splines; left out: quadratic, linear for incompressible flow;
+    - kernel: "quadratic", "cubic" or "linear" B-splines; left out: quadratic, linear for incompressible flow; no
+      explicit step is stable everywhere with linear ones;
     - stress_transfer: "gradient" (true B-spline gradients) or "mls";
-    - deformation: "safe" (I + dt grad v, kept invertible) or "exponential" (exp(dt grad v));
+    - deformation: "safe" (I + dt grad v, kept invertible) or "exponential" (exp(dt grad v), which keeps the volume of
+      rotations but costs 2 pi omega dt of the energy per turn);
     - dt: fixed time step [s], None for automatic; one that breaks a stability bound is refused unless force_dt;
-    - cfl, elastic_cfl: cells a particle, and an elastic wave, may cross per step;
+    - force_dt: take dt as it is, or an elastic_cfl above 1, even where that breaks a stability bound;
+    - cfl, elastic_cfl: cells a particle, and an elastic wave of an explicit step, may cross per step;
     - push_out: depth in cells up to which particles may sink into colliders, None to leave them to the grid;
     - seed: of all random sampling.
     """
@@ -206,21 +210,25 @@ class Simulation:
 
     def choose_dt(self, remaining: float = float("inf")) -> Bound:
         """The time step for now and what sets it, at most `remaining` [s]."""
-        fixed, bounds = self.world.fixed_dt, self._bounds()
-        if not bounds:
-            if self.world.mesh_bodies and fixed is None:
-                return Bound(min(remaining, FRAME) if np.isinf(remaining) else remaining, "frame")
-            return Bound(fit_to(remaining, fixed or 1e-3), "fixed" if fixed else "none")
-        bound = strictest(bounds)
+        fixed, moving = self.world.fixed_dt, self._bounds()
+        bounds = moving + relaxation_bounds(self.bodies)
         if fixed is not None:
-            if not self.world.force_dt:
+            if bounds and not self.world.force_dt:
                 check_fixed(fixed, bounds, {str(b.name): b.label for b in self.bodies})
-            bound = Bound(fixed, "fixed")
-        elif self._first_dt is None:
-            self._first_dt = bound.dt
-        elif bound.dt < COLLAPSE * self._first_dt:
-            raise runaway(self, bound)
+            return Bound(fit_to(remaining, fixed), "fixed")
+        bound = strictest(bounds if moving else [*bounds, self._idle_bound(remaining)])
+        if moving:
+            if self._first_dt is None:
+                self._first_dt = bound.dt
+            if bound.dt < COLLAPSE * self._first_dt:
+                raise runaway(self, bound)
         return Bound(fit_to(remaining, bound.dt), bound.name, bound.body)
+
+    def _idle_bound(self, remaining: float) -> Bound:
+        """The step where nothing on a grid limits it: a frame for meshes on their own."""
+        if self.world.mesh_bodies:
+            return Bound(FRAME if np.isinf(remaining) else remaining, "frame")
+        return Bound(1e-3, "none")
 
     def _bounds(self) -> list[Bound]:
         world, bounds = self.world, []
@@ -286,7 +294,8 @@ class Simulation:
         """A good step of all continua, not yet accepted, and its length: it is halved until it is good."""
         result = self._try(moving, bound.dt)
         shortest = COLLAPSE * (bound.dt if self._first_dt is None else self._first_dt)
-        while (why := self._too_long(result)) and not self.world.force_dt:
+        insisted = self.world.fixed_dt is not None and self.world.force_dt
+        while not insisted and (why := self._too_long(result)):
             bound = Bound(bound.dt / 2, why)
             if bound.dt < shortest:
                 raise runaway(self, bound)

@@ -31,6 +31,7 @@ from continua.grid.reach import box_of, check_reach, check_resolution, lattice_o
 from continua.integrators.schemes import Integrator, Optimization, as_integrator
 from continua.materials.base import Material, NativeMaterial
 from continua.materials.incompressible import IncompressibleFluid
+from continua.timestep import beyond_stability
 from continua.transfers import Transfer, as_transfer, kept_gradient
 
 DEGREES = {"linear": 1, "quadratic": 2, "cubic": 3}
@@ -78,6 +79,8 @@ class World:
             raise SetupError(f"dt must be a positive number of seconds, not {dt}")
         if not 0 < cfl < 1 or elastic_cfl <= 0:
             raise SetupError("cfl must lie between 0 and 1, and elastic_cfl must be positive")
+        if wrong := beyond_stability(elastic_cfl, force_dt):
+            raise SetupError(f"elastic_cfl {wrong}")
         self.dx = float(dx)
         self.precision = _one_of("precision", precision, ("single", "double"))
         self.transfer = as_transfer(transfer)

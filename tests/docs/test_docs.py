@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from continua import materials
 from continua.scene import catalogue, scene_schema
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -72,6 +73,23 @@ def test_sources_cited_in_the_code_have_an_entry() -> None:
             text = file.read_text(encoding="utf-8")
             cited = set(re.findall(r"\b([A-Z][a-z]{0,2}\d\d)(?= (?:\(|Fig|section|chapter|\d|A\.))", text))
             assert cited <= entries, f"{file.name} cites {cited - entries}"
+
+
+def test_named_materials_have_a_source() -> None:
+    """Every preset says where its numbers come from."""
+    entries = re.findall(
+        r"^\*\*(\w+)\*\*", (DOCS / "references.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    classes = [getattr(materials, name) for name in materials.__all__]
+    presets = [
+        (cls.__name__, name, kind.__func__.__doc__)
+        for cls in classes
+        for name, kind in vars(cls).items()
+        if isinstance(kind, classmethod) and not name.startswith("_")
+    ]
+    assert len(presets) > 10
+    for owner, name, text in presets:
+        assert set(re.findall(r"\w+", text or "")) & set(entries), f"{owner}.{name} names no source"
 
 
 @pytest.mark.skipif(importlib.util.find_spec("material") is None, reason="needs mkdocs-material")

@@ -78,7 +78,7 @@ def test_materials_and_integrators_must_fit() -> None:
         sim.add(box((0, 0), (1, 1)), WATER)
         sim.add(box((1, 0), (2, 1)), IncompressibleFluid(900.0))
     with pytest.raises(SetupError, match="the same density and viscosity"):
-        sim.add(ct.Emitter(box((1, 0), (2, 1)), IncompressibleFluid.honey(), (1.0, 0.0)))
+        sim.add(ct.Emitter(box((1, 0), (2, 1)), IncompressibleFluid(1400.0, 10.0), (1.0, 0.0)))
     with pytest.raises(SetupError, match='unknown integrator "implicit"'):
         ct.Simulation(DX, (0, -G), integrator="implicit")
     for name, value in {"tolerance": 0, "max_iterations": 0, "volume_control": 1.5}.items():

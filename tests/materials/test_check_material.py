@@ -191,7 +191,7 @@ BUILT_IN = built_in()
 
 def test_all_models_of_the_core_are_among_the_built_in() -> None:
     assert {material.model for material in BUILT_IN.values()} == set(CATALOGUE)
-    assert {"Snow.wet", "VonMises.metal", "OldroydB.pie_crust", "Liquid.water"} <= set(BUILT_IN)
+    assert {"Snow.dry_sand", "VonMises.metal", "OldroydB.pie_crust", "Liquid.water"} <= set(BUILT_IN)
 
 
 @pytest.mark.parametrize("name", BUILT_IN)

@@ -13,11 +13,11 @@ H = 0.02
 CENTRE = np.array([0.013, 0.007])
 
 
-def one_turn(transfer, **options) -> dict[str, float]:
-    """An elastic disc of radius 8 cells turns once in 971 steps; changes of momenta, part of energy kept."""
+def one_turn(transfer, *, steps: int = 971, **options) -> dict[str, float]:
+    """An elastic disc of radius 8 cells turns once; changes of momenta, part of energy kept."""
     material = ct.materials.FixedCorotated(1e5, 0.3, 1000.0)
     dt = 0.4 * H / material.wave_speed()
-    rate = 2 * np.pi / (971 * dt)
+    rate = 2 * np.pi / (steps * dt)
     sim = ct.Simulation(H, (0, 0), transfer=transfer, dt=dt, **options)
     sim.add(
         ct.shapes.Sphere(tuple(CENTRE), 8 * H),
@@ -25,7 +25,7 @@ def one_turn(transfer, **options) -> dict[str, float]:
         velocity=ct.velocities.Rigid((0, 0), rate, tuple(CENTRE)),
     )
     a = sim.diagnostics()
-    for _ in range(971):
+    for _ in range(steps):
         sim.step()
     b = sim.diagnostics()
     return {
@@ -64,6 +64,18 @@ def test_apic_keeps_spin_with_every_option(options: dict[str, str]) -> None:
     assert abs(result["spin"]) <= 1e-10
     # exp(dt L) is not the map behind the forces, so it costs energy; the other two do not.
     assert result["energy"] == pytest.approx(0.963 if "deformation" in options else 0.9997, abs=0.005)
+
+
+@pytest.mark.parametrize("steps", [971, 1942])
+def test_what_the_exponential_map_costs_per_turn(steps: int) -> None:
+    """Positions move along tangents and leave the circle, by 1 + theta^2/2 per step, which exp(dt L) does not see, so
+    that no stress pulls them back: I = I0 (1 + 4 pi theta)^(1/2) after a turn at constant spin I omega."""
+    theta = 2 * np.pi / steps
+    kept = (1 + 4 * np.pi * theta) ** -0.5
+    found = one_turn("apic", steps=steps, deformation="exponential")
+    assert 1 - found["energy"] == pytest.approx(1 - kept, rel=0.1)
+    safe = one_turn("apic", steps=steps)
+    assert 1 - safe["energy"] < 0.1 * (1 - kept)
 
 
 def inflation(steps_per_turn: int, deformation: str) -> float:

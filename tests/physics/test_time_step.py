@@ -172,3 +172,122 @@ def test_particles_that_leave_the_finite_world_stop_the_run_with_a_message() -> 
     with pytest.raises(InstabilityError, match=r'body "body1" \(fixed-corotated\).*lower elastic_cfl'):
         for _ in range(2000):
             sim.step()
+
+
+# ---- stress that fades: J15 (4.13) is positive for dt <= relaxation_time only ----
+
+SLIME = ct.materials.OldroydB(mu=1.0, lam=10.0, density=1000.0, relaxation_time=2e-3, printed=True)
+
+
+def slime(material=SLIME, **options) -> tuple[ct.Simulation, ct.Body]:
+    """A stretched block whose waves and particles are slow, so that relaxation alone limits the step."""
+    sim = world(**options)
+    body = block(sim, material, name="slime", velocity=(0.1, 0))
+    body.F = np.diag([3.0, 1 / 3.0])
+    body.refresh()
+    return sim, body
+
+
+def conformation(body: ct.Body) -> np.ndarray:
+    return body.state["stretch_scale"][:, None, None] * body.F @ body.F.transpose(0, 2, 1)
+
+
+@pytest.mark.parametrize("integrator", ["symplectic", "semi-implicit", "optimization"])
+def test_steps_are_not_longer_than_stress_needs_to_fade(integrator: str) -> None:
+    sim, _ = slime(integrator=integrator)
+    assert str(sim.choose_dt()) == "relaxation (slime)"
+    assert sim.step() == pytest.approx(2e-3, rel=1e-12) and sim.bound.name == "relaxation"
+    sim, _ = slime(integrator=integrator, dt=2.1e-3)
+    with pytest.raises(
+        TimeStepError, match=r'relaxation bound 0\.002 s of body "slime" \(oldroyd-b\): stress'
+    ):
+        sim.step()
+
+
+def test_a_longer_step_would_make_the_conformation_indefinite() -> None:
+    """b + dt/W (I - b) of the stretched block: with the bound it is what the step leaves, at 1.5 W it has a negative
+    eigenvalue and the step must take another form."""
+    for dt, positive in ((None, True), (1.5 * SLIME.relaxation_time, False)):
+        sim, body = slime(dt=dt, force_dt=dt is not None)
+        before = conformation(body)
+        share = sim.step() / SLIME.relaxation_time
+        printed = before + share * (np.eye(2) - before)  # it hardly moves in one step
+        assert (np.linalg.eigvalsh(printed).min() > 0) == positive
+        same = np.abs(conformation(body) - printed).max() < 1e-2 * np.abs(before).max()
+        assert same == positive
+
+
+def test_the_shortest_relaxation_of_a_body_counts() -> None:
+    corner = ct.shapes.Box((-0.1, -0.1), (0.2, 0.2))
+    quick = ct.materials.OldroydB(1.0, 10.0, 1000.0, 5e-4)
+    calm = ct.materials.OldroydB(1.0, 10.0, 1000.0, 0.02)
+    sim = world()
+    block(sim, calm, regions=[(corner, quick)])
+    assert sim.choose_dt().dt == pytest.approx(5e-4, rel=1e-12)
+    sim = world()
+    block(sim, calm, vary={"relaxation_time": lambda x: 1e-3 + 0 * x[:, 0]})  # the uniform value is nobody's
+    assert sim.choose_dt().dt == pytest.approx(1e-3, rel=1e-12)
+
+
+@pytest.mark.parametrize("relaxation_time", [1e-3, 50.0])
+def test_relaxation_limits_meshes_on_their_own(relaxation_time: float) -> None:
+    sim = world(integrator="optimization")
+    gel = ct.materials.OldroydB(1.0, 10.0, 1000.0, relaxation_time)
+    sim.add(ct.SolidBody(ct.meshes.BoxMesh((0, 0), (0.2, 0.2), (2, 2)), gel, name="gel"))
+    assert sim.choose_dt().dt == pytest.approx(min(relaxation_time, 1 / 24), rel=1e-12)
+    assert sim.choose_dt(0.1).dt == pytest.approx(min(relaxation_time, 0.1), rel=1e-12)
+
+
+# ---- linear splines: a node that only particles of weight e see vibrates at c / (h sqrt(e)) ----
+
+
+def noise_growth(courant: float, beyond: float, kernel: str = "linear", transfer: str = "apic") -> float:
+    """Growth per step of noise of 1e-9 m/s, dt = courant h / c, where the lowest particles of a block lie `beyond`
+    cells below a row of nodes."""
+    sim = world(dt=courant * H / JELLY.wave_speed(), force_dt=True, kernel=kernel, transfer=transfer)
+    rng = np.random.default_rng(0)
+    lowest = (0.25 * H, -beyond * H)  # of particles that are half a cell apart
+    body = sim.add(
+        ct.shapes.Box((lowest[0] - H / 4 + 0.2, lowest[1] - H / 4 + 0.2), (0.4, 0.4)),
+        JELLY,
+        velocity=lambda x: 1e-9 * rng.normal(size=x.shape),
+    )
+    assert body.x[:, 1].min() == pytest.approx(lowest[1], abs=1e-12)
+    sizes = []
+    for _ in range(120):
+        sim.step()
+        sizes.append(np.linalg.norm(body.v))
+        if sizes[-1] > 1e-4:  # far from round-off, not yet far from rest
+            break
+    return float((sizes[-1] / sizes[len(sizes) // 2]) ** (1 / (len(sizes) - 1 - len(sizes) // 2)))
+
+
+@pytest.mark.filterwarnings("ignore:linear splines")
+@pytest.mark.parametrize("beyond", [0.04, 0.01, 0.0025])
+def test_linear_splines_are_stable_up_to_twice_the_root_of_the_last_weight(beyond: float) -> None:
+    """dt c / h = 2 sqrt(e) for APIC; sqrt(2 e) for FLIP, whose particles keep their velocities."""
+    for transfer, limit in (("apic", 2 * beyond**0.5), ("flip", (2 * beyond) ** 0.5)):
+        assert noise_growth(0.95 * limit, beyond, transfer=transfer) < 1.01
+        assert noise_growth(1.05 * limit, beyond, transfer=transfer) > 1.05
+
+
+@pytest.mark.filterwarnings("ignore:linear splines")
+def test_the_default_step_is_stable_wherever_particles_lie_with_smooth_splines_only() -> None:
+    for beyond in (0.3, 0.03, 1e-3, 1e-5):
+        assert noise_growth(0.4, beyond, "quadratic") < 1.01
+        assert noise_growth(0.4, beyond, "cubic") < 1.01
+    assert noise_growth(0.4, 0.03) > 1.1
+
+
+def test_linear_splines_are_warned_of_in_explicit_steps_once() -> None:
+    sim = world(kernel="linear", elastic_cfl=0.2)
+    block(sim)
+    with pytest.warns(UserWarning, match=r"linear splines.*\(elastic_cfl / 2\)\^2 = 0\.01 cells.*quadratic"):
+        sim.step()
+    block(sim, name="later")
+    sim.step()
+    assert sum("linear splines" in text for text in sim.world.warnings) == 1
+    implicit = world(kernel="linear", integrator=ct.integrators.Optimization(positions="explicit"))
+    block(implicit)
+    implicit.step()
+    assert not implicit.world.warnings

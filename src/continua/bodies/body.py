@@ -112,6 +112,11 @@ class Body(ABC):
         """Of the fastest elastic wave in its particles [m/s], 0 where there is none of its own."""
         return 0.0
 
+    @property
+    def relaxation_rate(self) -> float:
+        """How fast its stress fades at rest, at most [1/s]; 0 where it stays."""
+        return 0.0
+
     # ---- a step ----------------------------------------------------------------------------------------------
 
     def particle_sets(self) -> Sequence[ParticleSet]:

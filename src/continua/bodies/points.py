@@ -61,6 +61,15 @@ class ParticleBody(Body):
             modes=modes,
         )
         self.set.limits = self._limits_at_rest()
+        self._relaxation_rate = 0.0
+        if isinstance(material, NativeMaterial) and variation is None:
+            self._relaxes(material.parameter_values()[:, None])
+
+    def _relaxes(self, table: NDArray) -> None:
+        """There are particles with the core's parameters (n, N)."""
+        assert isinstance(self.material, NativeMaterial)
+        fastest = float(self.material.relaxation_rates(table).max())
+        self._relaxation_rate = max(self._relaxation_rate, fastest)
 
     def _limits_at_rest(self) -> Limits:
         return Limits(0.0, self.material.wave_speed(), self.material.kinematic_viscosity())
@@ -84,6 +93,7 @@ class ParticleBody(Body):
             speed, max(now.wave_speed, rest.wave_speed), max(now.viscosity, rest.viscosity)
         )
         if varying is not None:
+            self._relaxes(varying[0])
             self._refresh_limits()
 
     def remove(self, gone: NDArray[np.bool_]) -> None:
@@ -120,6 +130,10 @@ class ParticleBody(Body):
     def max_wave_speed(self) -> float:
         """Of the fastest elastic wave [m/s]."""
         return self.set.limits.wave_speed
+
+    @property
+    def relaxation_rate(self) -> float:
+        return self._relaxation_rate
 
     @property
     def x(self) -> NDArray:

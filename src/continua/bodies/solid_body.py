@@ -76,6 +76,10 @@ class SolidBody(MeshBody):
         return self.material.label
 
     @property
+    def relaxation_rate(self) -> float:
+        return self.elements.relaxation_rate
+
+    @property
     def cells(self) -> NDArray[np.int32]:
         return self.mesh.cells
 

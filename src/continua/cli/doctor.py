@@ -76,6 +76,8 @@ def core() -> Check:
     try:
         from continua import _core
     except ImportError as error:
+        if error.name == "continua._core":  # it says what to do
+            return Check("core", "failed", str(error))
         advice = 'build it with "pip install ." in the source folder'
         return Check("core", "failed", f"the compiled core cannot be loaded ({error}); {advice}")
     facts = _core.build_info()

@@ -56,6 +56,8 @@ def explain(error: Exception) -> tuple[str, int]:
             'not enough memory; make simulation.dx larger, or set simulation.precision to "single"',
             FAILED,
         )
+    if isinstance(error, ImportError) and error.name == "continua._core":  # not for this processor
+        return one_line(str(error)), FAILED
     if isinstance(error, OSError) and error.strerror:
         about = f"{error.filename}: " if error.filename else ""
         return one_line(f"{about}{error.strerror}"), FAILED

@@ -27,6 +27,10 @@ class Refusal:
         return f"{self.key} {self.why}"
 
 
+def _is_explicit(integrator: Integrator) -> bool:
+    return not integrator.implicit and not integrator.incompressible
+
+
 def refusals(world: World) -> Iterator[Refusal]:
     """Everything that is set in a world and would not act."""
     integrators = [world.integrator_of(name) for name in world.continua]
@@ -37,11 +41,15 @@ def refusals(world: World) -> Iterator[Refusal]:
 
 
 def _of_integrators(world: World, integrators: list[Integrator]) -> Iterator[Refusal]:
-    explicit = [i for i in integrators if not i.implicit and not i.incompressible]
+    explicit = [i for i in integrators if _is_explicit(i)]
     if world.stress_transfer != "gradient" and not explicit:
         yield Refusal("stress_transfer", "acts in explicit steps only: leave it out, or use symplectic")
     if world.deformation != "safe" and not explicit:
         yield Refusal("deformation", "acts in explicit steps only: leave it out, or use symplectic")
+    if world.elastic_cfl != DEFAULT_ELASTIC_CFL and not explicit:
+        yield Refusal(
+            "elastic_cfl", "limits explicit steps only: leave it out and use cfl or dt, or use symplectic"
+        )
     linear = [
         i for i in integrators if isinstance(i, (SemiImplicit, Optimization)) and i.positions == "implicit"
     ]
@@ -95,10 +103,19 @@ def _of_flow(world: World) -> Iterator[Refusal]:
 
 
 def check_settings(world: World) -> None:
-    """Raise for the first setting that would be ignored; say so of one that scenes keep for another integrator."""
+    """Raise for the first setting that would be ignored; warn of what is not stable."""
     for refusal in refusals(world):
         raise SetupError(str(refusal))
-    integrators = [world.integrator_of(name) for name in world.continua]
-    explicit = any(not i.implicit and not i.incompressible for i in integrators)
-    if world.elastic_cfl != DEFAULT_ELASTIC_CFL and not explicit and world.grid_bodies:
-        world.warn("elastic_cfl limits explicit steps only and does not act here; cfl and dt do")
+    if world.degree == 1 and any(_is_explicit(world.integrator_of(name)) for name in world.continua):
+        _warn_of_linear_splines(world)
+
+
+def _warn_of_linear_splines(world: World) -> None:
+    """A node that only particles of weight e see vibrates at c / (dx sqrt(e)), so that dt < 2 sqrt(e) dx / c."""
+    text = (
+        "linear splines have no explicit step that is stable everywhere: noise grows where the outermost particles lie "
+        f"less than (elastic_cfl / 2)^2 = {(world.elastic_cfl / 2) ** 2:.2g} cells beyond a row of nodes; use kernel "
+        "quadratic"
+    )
+    if text not in world.warnings:
+        world.warn(text)

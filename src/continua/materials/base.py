@@ -97,6 +97,11 @@ class NativeMaterial(Material):
         values = self.parameters()
         return np.array([values[name] for name in CATALOGUE[self.model]["parameters"]])
 
+    def relaxation_rates(self, parameters: Array) -> Array:
+        """How fast stress fades at rest (N,) [1/s] where the core's parameters are (n, N); 0 where it does not."""
+        names = CATALOGUE[self.model]["parameters"]
+        return parameters[names.index("rate")] if "rate" in names else np.zeros(parameters.shape[1])
+
     @property
     def keeps_stress(self) -> bool:
         return bool(CATALOGUE[self.model]["keeps_stress"])

@@ -46,11 +46,6 @@ class FixedCorotated(_Elastic):
     type: Literal["fixed-corotated"] = Field(default="fixed-corotated", kw_only=True, repr=False)
     model: ClassVar[str] = "fixed-corotated"
 
-    @classmethod
-    def jelly(cls) -> "FixedCorotated":
-        """Soft gelatine: E about 50 kPa, nearly the density of water (order of magnitude of firm food gels)."""
-        return cls(5e4, 0.35, 1000.0)
-
 
 @raises(MaterialError)
 @dataclass(config=CONFIG)
@@ -59,11 +54,6 @@ class NeoHookean(_Elastic):
 
     type: Literal["neo-hookean"] = Field(default="neo-hookean", kw_only=True, repr=False)
     model: ClassVar[str] = "neo-hookean"
-
-    @classmethod
-    def rubber(cls) -> "NeoHookean":
-        """Soft rubber: E = 1 MPa, 1100 kg/m^3 (order of magnitude of unfilled natural rubber)."""
-        return cls(1e6, 0.45, 1100.0)
 
 
 @raises(MaterialError)

@@ -150,5 +150,6 @@ class Liquid(NativeMaterial):
 
     @classmethod
     def water(cls, fastest: float = 4.5) -> "Liquid":
-        """Water that moves at up to `fastest` [m/s]; 4.5 m/s is a fall of one metre. Sound is ten times as fast."""
+        """Water (Hy16) that moves at up to `fastest` [m/s]; 4.5 m/s is a fall of one metre. Sound is ten times as fast
+        (Mo94)."""
         return cls(bulk_modulus=1000.0 * (10 * fastest) ** 2)

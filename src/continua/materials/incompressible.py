@@ -32,10 +32,5 @@ class IncompressibleFluid(Material):
 
     @classmethod
     def water(cls) -> "IncompressibleFluid":
-        """Water at 20 degrees Celsius."""
+        """Water at 20 degrees Celsius (Hy16)."""
         return cls(998.0, 1.0e-3)
-
-    @classmethod
-    def honey(cls) -> "IncompressibleFluid":
-        """Honey at room temperature."""
-        return cls(1400.0, 10.0)

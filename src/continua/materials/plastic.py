@@ -75,13 +75,8 @@ class VonMises(HenckyPlastic):
         return _outside(deviator - strength)
 
     @classmethod
-    def clay(cls) -> "VonMises":
-        """Soft clay: undrained shear strength 20 kPa, the lower end of "soft" in BS 5930; nearly incompressible."""
-        return cls(E=2e6, nu=0.45, density=1800.0, yield_stress=float(np.sqrt(2.0)) * 2e4)
-
-    @classmethod
     def metal(cls) -> "VonMises":
-        """Annealed aluminium 1100-O: 69 GPa, 0.33, 2710 kg/m^3, uniaxial yield 34 MPa (ASM handbook values)."""
+        """Annealed aluminium 1100-O: 69 GPa, 0.33, 2710 kg/m^3, uniaxial yield 34 MPa (As90)."""
         return cls(E=6.9e10, nu=0.33, density=2710.0, yield_stress=float(np.sqrt(2.0 / 3.0)) * 3.4e7)
 
 
@@ -144,11 +139,6 @@ class DruckerPrager(HenckyPlastic):
         mu, d = values["mu"], e.shape[1]
         mean = (d * values["lam"] + 2 * mu) * e.sum(axis=1) - d * values["tip"]
         return _outside(2 * mu * _deviator_norm(e) + values["alpha"] * mean)
-
-    @classmethod
-    def sand(cls) -> "DruckerPrager":
-        """Dry sand: angle of repose 33 degrees; the elastic moduli only need to keep grains from overlapping."""
-        return cls(E=1e6, nu=0.3, density=1600.0, friction_angle=33.0)
 
 
 @raises(MaterialError)

@@ -56,21 +56,6 @@ class Snow(Isotropic):
         return self.modulus() * outside
 
     @classmethod
-    def dry(cls) -> "Snow":
-        """Powder: small critical compression and stretch, the low values of the parameter study in St13."""
-        return cls(compression=1.9e-2, stretch=5e-3)
-
-    @classmethod
-    def wet(cls) -> "Snow":
-        """Sticky snow: larger critical values and softer, the trend of St13; the numbers are ours."""
-        return cls(E=4.8e4, compression=3.5e-2, stretch=1.2e-2)
-
-    @classmethod
-    def hard(cls) -> "Snow":
-        """Icy snow: stiffer and hardening faster, the trend of St13; the numbers are ours."""
-        return cls(E=4.2e5, hardening=15.0)
-
-    @classmethod
     def dry_sand(cls) -> "Snow":
         """The clamp without cohesion, as used for dry sand in J15 section 3.2.2."""
         return cls(stretch=0.0)

@@ -49,6 +49,7 @@ class Elements(NativeEnergy):
             raise GeometryError(str(error)) from None
         super().__init__(kernel, nodes)
         self._elements = kernel
+        self.relaxation_rate = self._fastest_relaxation(table)  # at which stress fades at rest [1/s]
         out = np.empty((1, len(self)))
         kernel.volumes(out)
         self.volumes = out[0]  # undeformed (M,) [m^3, in 2D m^2]
@@ -58,7 +59,12 @@ class Elements(NativeEnergy):
 
     def set_parameters(self, parameters: ArrayLike) -> None:
         """Replace the parameters, (n, M) or (n,) for all elements."""
-        self._elements.set_parameters(self._table(parameters))
+        table = self._table(parameters)
+        self._elements.set_parameters(table)
+        self.relaxation_rate = self._fastest_relaxation(table)
+
+    def _fastest_relaxation(self, table: Array) -> float:
+        return float(self.material.relaxation_rates(table).max(initial=0.0))
 
     def deformation(self, x: ArrayLike) -> Array:
         """Deformation gradients (M, d, d) at the positions x (N, d) [m]; elastic parts where material has flowed."""

@@ -20,6 +20,7 @@ from continua.materials import Material, NativeMaterial
 from continua.materials.base import CATALOGUE
 from continua.materials.incompressible import IncompressibleFluid
 from continua.scene.messages import suggestion
+from continua.timestep import beyond_stability
 
 if TYPE_CHECKING:
     from continua.scene.models import Scene
@@ -59,6 +60,8 @@ def check_scene(scene: Scene) -> None:
         raise problem(
             (), "has nothing to simulate: add at least one [[body]], [[solid]], [[springs]] or [[emitter]]"
         )
+    if wrong := beyond_stability(scene.simulation.elastic_cfl, scene.simulation.force_dt):
+        raise problem(("simulation", "elastic_cfl"), wrong)
     check_names(scene)
     check_continua(scene)
     check_meshes(scene)

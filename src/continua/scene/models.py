@@ -60,20 +60,29 @@ class SimulationSettings(Settings):
     )
     kernel: Literal["linear", "quadratic", "cubic"] | None = Field(
         default=None,
-        description="B-spline of the transfer; left out: quadratic, linear for incompressible flow",
+        description="B-spline of the transfer; left out: quadratic, linear for incompressible flow; no explicit step "
+        "is stable everywhere with linear ones",
     )
     stress_transfer: Literal["gradient", "mls"] = Field(
         default="gradient", description="how stress becomes nodal force"
     )
     deformation: Literal["safe", "exponential"] = Field(
-        default="safe", description="how the deformation gradient follows the velocity gradient"
+        default="safe",
+        description="how the deformation gradient follows the velocity gradient; exponential keeps the volume of "
+        "rotations but costs 2 pi omega dt of the energy per turn",
     )
     dt: Positive | None = Field(
         default=None, description="fixed time step [s]; left out: chosen at every step"
     )
-    force_dt: bool = Field(default=False, description="use dt even where it breaks a stability bound")
+    force_dt: bool = Field(
+        default=False,
+        description="take dt as it is, or an elastic_cfl above 1, even where that breaks a stability bound",
+    )
     cfl: float = Field(default=0.6, gt=0, lt=1, description="cells a particle may cross in one step")
-    elastic_cfl: Positive = Field(default=0.4, description="cells an elastic wave may cross in one step")
+    elastic_cfl: Positive = Field(
+        default=0.4,
+        description="cells an elastic wave may cross in one explicit step; above 1 only with force_dt",
+    )
     push_out: NonNegative | None = Field(
         default=0.5,
         description="depth [cells] beyond which particles are pushed out of colliders; Python only: None for never",

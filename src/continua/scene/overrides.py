@@ -13,6 +13,8 @@ from continua.scene.messages import Path, key_path, suggestion, unknown_key
 from continua.scene.toml import TOMLError, parse
 
 LISTS = ("body", "solid", "springs", "continuum", "contact", "collider", "boundary", "emitter", "drain")
+# Settings of explicit steps alone.
+EXPLICIT_ONLY = ("elastic_cfl", "stress_transfer", "deformation")
 
 
 def apply_overrides(data: dict[str, Any], overrides: Iterable[str]) -> tuple[dict[str, Any], dict[Path, str]]:
@@ -24,7 +26,22 @@ def apply_overrides(data: dict[str, Any], overrides: Iterable[str]) -> tuple[dic
         keys, value = split(text)
         for path in targets(keys, data, label):
             changed[assign(data, path, copy.deepcopy(value), label)] = label
+    if any("integrator" in path for path in changed):
+        _let_go_of_explicit_settings(data, changed)
     return data, changed
+
+
+def _let_go_of_explicit_settings(data: dict[str, Any], changed: dict[Path, str]) -> None:
+    """Another integrator takes along what the scene had set for the explicit one, unless that is asked for as well."""
+    schemes = [lookup.child(data.get("simulation"), "integrator") or "symplectic"]
+    schemes += [
+        scheme for item in data.get("continuum") or () if (scheme := lookup.child(item, "integrator"))
+    ]
+    names = [scheme if isinstance(scheme, str) else lookup.child(scheme, "type") for scheme in schemes]
+    if "symplectic" not in names and isinstance(data.get("simulation"), dict):
+        for key in EXPLICIT_ONLY:
+            if ("simulation", key) not in changed:
+                data["simulation"].pop(key, None)
 
 
 def split(text: str) -> tuple[list[str], Any]:

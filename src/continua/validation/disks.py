@@ -13,6 +13,7 @@ import numpy as np
 from continua.geometry.shapes import Sphere
 from continua.materials import NeoHookean
 from continua.simulation import Simulation
+from continua.timestep import ELASTIC_LIMIT
 from continua.validation.case import Case, Measurement, at_least, at_most, near
 
 RADIUS, SPEED = 0.2, 0.1  # [m], of each velocity component [m/s]
@@ -37,7 +38,8 @@ def collide(
     cells: int, *, radius: float = RADIUS, transfer: str = "apic", elastic_cfl: float = 0.4
 ) -> Collision:
     """On a grid with that many cells per metre."""
-    sim = Simulation(1 / cells, (0, 0), transfer=transfer, elastic_cfl=elastic_cfl)
+    forced = elastic_cfl > ELASTIC_LIMIT
+    sim = Simulation(1 / cells, (0, 0), transfer=transfer, elastic_cfl=elastic_cfl, force_dt=forced)
     for center, sign in ((NEAR, 1), (FAR, -1)):
         sim.add(Sphere((center, center), radius), MATERIAL, velocity=(sign * SPEED, sign * SPEED))
     rows = [sim.diagnostics()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.integrate import trapezoid
 
 from continua.bodies.velocity import Affine
 from continua.contact.boundaries import FixedVelocity, Periodic
@@ -24,7 +25,7 @@ def startup(w: float) -> float:
     b12 = w * (1 - np.exp(-t))
     b11 = 1 + 2 * w**2 * (1 - (1 + t) * np.exp(-t))
     stress = FOAM.mu * b12 / np.sqrt(b11 - b12**2)  # d = 2: J = 1, b scaled to determinant 1
-    return float(np.trapezoid(stress, t))
+    return float(trapezoid(stress, t))
 
 
 def couette(w: float, relaxation_time: float) -> float:
