@@ -97,9 +97,9 @@ def _neighbours(path: Path) -> str:
 
 
 def read(path: Path) -> str:
-    """Text of a scene file."""
+    """Text of a scene file, without the mark (BOM) that some editors put in front."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise SceneError(f"{path.name}: the file is not UTF-8 text (byte {error.start})") from None
     except OSError as error:
