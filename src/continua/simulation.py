@@ -423,16 +423,20 @@ class Simulation:
         output: str | PathLike[str] | None = None,
         resume: bool = False,
         overwrite: bool = False,
+        accept_changes: bool = False,
         checkpoint_interval: int = 10,
         progress: Callable[[Progress], None] | None = None,
         description: dict[str, Any] | None = None,
     ) -> None:
         """Simulate `duration` [s] (or a number of frames), writing frames, checkpoints and diagnostics to `output`.
 
-        `resume` continues a run found in `output` from its last good checkpoint; `overwrite` replaces it.
+        Frames are 1 / fps apart [s], the last one ends where the duration does.
+        `resume` continues a run found in `output` from its last good checkpoint; `overwrite` replaces it. A run whose
+        setup or files have changed, or whose earlier frames are damaged, goes on only with `accept_changes`.
         Ctrl-C writes a checkpoint and raises KeyboardInterrupt.
         """
-        from continua.running import RunPlan, run
+        from continua.plan import RunPlan
+        from continua.running import run
 
         plan = RunPlan.of(duration, frames, fps, checkpoint_interval)
         run(
@@ -441,6 +445,7 @@ class Simulation:
             output,
             resume=resume,
             overwrite=overwrite,
+            accept_changes=accept_changes,
             progress=progress,
             description=description or {},
         )

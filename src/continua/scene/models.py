@@ -25,6 +25,7 @@ from continua.geometry.meshes import AnyMesh, AnySprings, SimplexMesh, SpringMes
 from continua.geometry.shapes import AnyShape
 from continua.integrators import AnyIntegrator, Symplectic
 from continua.materials import AnyMaterial
+from continua.plan import frame_count
 from continua.scene.checks import check_scene, default_names
 from continua.transfers import APIC, AnyTransfer
 
@@ -200,8 +201,8 @@ class RunSettings(Settings):
 
     @property
     def frames(self) -> int:
-        """Frames after the initial one."""
-        return max(1, round(self.duration * self.fps))
+        """Frames after the initial one; the last may be shorter than the others."""
+        return frame_count(self.duration, self.fps)
 
 
 class CameraSettings(Settings):
