@@ -49,6 +49,9 @@ def differences(before: Any, now: Any, place: str) -> Iterator[str]:
             if before["sha256"] != now["sha256"]:
                 yield f"the file {before.get('file')} has changed or is gone"
             return
+        if before.get("class") != now.get("class"):
+            yield f"{place} was {before.get('class')} and is {now.get('class')}"
+            return
         for key in dict.fromkeys([*before, *now]):
             inner = f"{place}.{key}" if place else str(key)
             yield from differences(before.get(key), now.get(key), inner)

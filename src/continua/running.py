@@ -122,8 +122,8 @@ def _recorder(
     """The folder of a run, new or continued; one that is not as it was goes on only if that is accepted."""
     description = describe(sim, plan, sim.time, extra)
 
-    def approve(run: RunFolder, checkpoint: Checkpoint) -> None:
-        start = description["start"] = float(checkpoint.state["run_start"])
+    def approve(run: RunFolder, checkpoint: Checkpoint) -> dict[str, Any]:
+        start = float(checkpoint.state["run_start"])
         if checkpoint.time > start + plan.duration:
             raise OutputError(
                 f"the run in {run.path} has come to t = {checkpoint.time:.6g} s already, beyond the "
@@ -135,7 +135,7 @@ def _recorder(
         for one in found:
             warnings.warn(f"the run goes on although {one}", stacklevel=7)
         accepted = [f"from t = {checkpoint.time:.6g} s on: {one}" for one in found]
-        description["changes"] = [*run.description.get("changes", []), *accepted]
+        return {"start": start, "changes": [*run.description.get("changes", []), *accepted]}
 
     return Recorder(output, description=description, overwrite=overwrite, resume=resume, approve=approve)
 

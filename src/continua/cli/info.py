@@ -30,6 +30,8 @@ def info(folder: Path, *, as_json: bool) -> int:
 
 def collect(run: RunFolder) -> dict[str, Any]:
     """Facts about a run as plain values."""
+    from continua.scene.build import holds_code
+
     about = run.description
     scene = about.get("scene") or {}
     table = run.diagnostics()
@@ -66,7 +68,7 @@ def collect(run: RunFolder) -> dict[str, Any]:
         "contacts": contacts(last),
         "seconds": phases(table),
         "resumable": run.status in ("interrupted", "failed") and not from_python(about),
-        "needs_trust": about.get("scene") is None and not about.get("gallery"),
+        "needs_trust": holds_code(about),
     }
 
 

@@ -190,9 +190,13 @@ def terminated_as_interrupted() -> Iterator[None]:
 
 def interrupted(loaded: LoadedScene, simulation: Simulation, progress: Silent, options: Options) -> int:
     """Say how to go on."""
+    from continua.scene.build import describe, holds_code
+
     if options.json:
         print_json("interrupted", loaded, simulation, progress, options)
     command = f"continua resume {shlex.quote(str(options.output))}"
+    if holds_code(describe(loaded)):
+        command += f" --scene {shlex.quote(str(loaded.path))}"
     print(f"interrupted at t = {simulation.time:.4g} s; continue with: {command}", file=sys.stderr)
     return INTERRUPTED
 

@@ -31,8 +31,8 @@ _RUN = "run.json"
 _TABLE = "diagnostics.csv"
 _MUST_MATCH = ("dimension", "dx", "precision", "seed")
 
-Approve = Callable[["RunFolder", Checkpoint], None]
-"""Called before a run goes on from a checkpoint; raises an error if it must not."""
+Approve = Callable[["RunFolder", Checkpoint], Mapping[str, Any]]
+"""Called before a run goes on from a checkpoint: raises an error if it must not, returns more of its description."""
 
 
 class RunFolder:
@@ -182,7 +182,7 @@ class Recorder:
         self._description["created"] = old.description.get("created", self._description["created"])
         self.resumed = old.last_checkpoint()
         if self.resumed is not None and approve is not None:
-            approve(old, self.resumed)
+            self._description.update(approve(old, self.resumed))
         step, frame = (self.resumed.step, self.resumed.frame) if self.resumed else (-1, -1)
         self._drop(after_frame=frame, after_step=step)
 

@@ -90,6 +90,11 @@ def describe(loaded: LoadedScene) -> dict[str, Any]:
     }
 
 
+def holds_code(description: dict[str, Any]) -> bool:
+    """Whether the scene of a run is Python code that does not come with the library."""
+    return description.get("scene") is None and not description.get("gallery")
+
+
 def files_of(data: Any) -> Iterator[dict[str, str]]:
     """Path and checksum of every mesh and point file that the data of a scene name."""
     entries = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
