@@ -18,6 +18,10 @@ LEVELS = [
     {"continuum"},
     {
         "options",
+        "plan",
+        "describing",
+        "resuming",
+        "counters",
         "summary",
         "world",
         "simulation",

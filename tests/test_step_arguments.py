@@ -23,7 +23,7 @@ def world() -> ct.Simulation:
 @pytest.mark.parametrize("remaining", NONSENSE, ids=repr)
 def test_a_step_takes_a_positive_time(remaining: Any) -> None:
     sim = world()
-    with pytest.raises(SetupError, match="the time left for a step .* must be a positive number"):
+    with pytest.raises(SetupError, match="the time left for a step .* must be (a finite number|greater than 0)"):
         sim.step(remaining)
     assert sim.time == sim.steps == 0
 
@@ -34,21 +34,26 @@ def test_what_is_one_is_taken(remaining: Any) -> None:
     assert 0 < sim.step(remaining) <= remaining
 
 
+def arguments(name: str, value: Any) -> dict[str, Any]:
+    """Of a run that is good but for one of them."""
+    return {name: value} if name == "frames" else {"duration": 0.01, name: value}
+
+
 @pytest.mark.parametrize("value", [*NONSENSE, np.inf], ids=repr)
 @pytest.mark.parametrize("name", ["duration", "fps", "frames", "checkpoint_interval"])
 def test_a_run_takes_positive_numbers(name: str, value: Any) -> None:
     if value is None and name in ("duration", "frames"):
         return  # left out
     sim = world()
-    with pytest.raises(SetupError, match=rf"{name}.* must be a (positive|whole) number"):
-        sim.run(**{"duration": 0.01} | {name: value})
+    with pytest.raises(SetupError, match=rf"{name}.* must be (a finite number|a whole number|greater than 0)"):
+        sim.run(**arguments(name, value))
     assert sim.time == sim.steps == 0
 
 
 @pytest.mark.parametrize("name", ["frames", "checkpoint_interval"])
 def test_frames_are_counted_in_whole_numbers(name: str) -> None:
     with pytest.raises(SetupError, match=f"{name} must be a whole number of at least 1, not 1.5"):
-        world().run(**{"duration": 0.01} | {name: 1.5})
+        world().run(**arguments(name, 1.5))
 
 
 @pytest.mark.parametrize("what", ["speed", "wave_speed", "viscosity"])

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import operator
+import math
+import numbers
 from collections.abc import Callable
-from math import isfinite
-from numbers import Real
 from typing import Any, TypeVar
 
+import numpy as np
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
@@ -41,22 +41,40 @@ def raises(error: type[ContinuaError]) -> Callable[[type[T]], type[T]]:
     return decorate
 
 
-def positive(what: str, value: Any) -> float:
-    """An argument that must be a positive, finite number."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not (isfinite(value) and value > 0):
-        raise SetupError(f"{what} must be a positive number, not {value!r}")
-    return float(value)
+def finite_number(name: str, value: Any, error: type[ContinuaError]) -> float:
+    """An argument that must be a finite number: neither a text nor a truth value is one."""
+    if isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value):
+        return float(value)
+    raise error(f"{name} must be a finite number, not {shown(value)}")
 
 
-def count(what: str, value: Any) -> int:
-    """An argument that must be a whole number of at least 1."""
-    try:
-        number = 0 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        number = 0
-    if number < 1:
-        raise SetupError(f"{what} must be a whole number of at least 1, not {value!r}")
+def positive_number(name: str, value: Any, error: type[ContinuaError]) -> float:
+    """An argument that must be a finite number above 0."""
+    number = finite_number(name, value, error)
+    if not number > 0:
+        raise error(f"{name} must be greater than 0, not {shown(value)}")
     return number
+
+
+def whole_number(name: str, value: Any, error: type[ContinuaError], *, least: int = 0) -> int:
+    """An argument that must be a whole number of at least `least`."""
+    number = finite_number(name, value, error)
+    if not number.is_integer() or number < least:
+        raise error(f"{name} must be a whole number of at least {least}, not {shown(value)}")
+    return int(value)
+
+
+def flag(name: str, value: Any, error: type[ContinuaError]) -> bool:
+    """An argument that must be True or False."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    raise error(f"{name} must be True or False, not {shown(value)}")
+
+
+def shown(value: Any) -> str:
+    """A value as a sentence shows it: its text if that is short, else its type."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else f"this {type(value).__name__}"
 
 
 def sentence(report: ValidationError, cls: type | None = None) -> str:
@@ -81,8 +99,7 @@ def _describe(problem: ErrorDetails, cls: type | None) -> str:
         text = message.removeprefix("Value error, ")
         return f"{where}: {text}" if where else text
     text = message[0].lower() + message[1:]
-    shown = repr(value)
-    return f"{where}: {text}, got {shown if len(shown) <= 60 else type(value).__name__}"
+    return f"{where}: {text}, got {shown(value)}"
 
 
 def _place(location: tuple[int | str, ...], cls: type | None) -> str:

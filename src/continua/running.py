@@ -5,19 +5,20 @@ from __future__ import annotations
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import TypeAdapter
 
-from continua._version import __version__
-from continua.contact.colliders import AnyCollider
-from continua.errors import InstabilityError, SetupError
-from continua.io import BodyFrame, Frame, Recorder, machine
+from continua.counters import counters, restore_counters
+from continua.describing import describe
+from continua.errors import InstabilityError, OutputError, SetupError
+from continua.io import BodyFrame, Checkpoint, Frame, Recorder, RunFolder
+from continua.plan import RunPlan
+from continua.resuming import changes, refusal
 from continua.summary import Progress
 
 if TYPE_CHECKING:
@@ -27,37 +28,14 @@ REPORT_EVERY = 0.2  # seconds between progress reports within a frame
 CHECKPOINT_SECONDS = 120.0  # a checkpoint is also written after that much work
 
 
-@dataclass(frozen=True)
-class RunPlan:
-    """How many frames, how far apart [1/s], and frames between checkpoints."""
-
-    frames: int
-    fps: float
-    checkpoint_interval: int
-
-    @classmethod
-    def of(cls, duration: float | None, frames: int | None, fps: float, interval: int) -> RunPlan:
-        """From a duration [s] or a number of frames."""
-        if not (np.isfinite(fps) and fps > 0):
-            raise SetupError(f"fps must be positive, not {fps}")
-        if interval < 1:
-            raise SetupError(f"checkpoint_interval must be at least 1 frame, not {interval}")
-        if frames is None:
-            if duration is None or not (np.isfinite(duration) and duration > 0):
-                raise SetupError("a run needs a positive duration in seconds or a number of frames")
-            frames = max(1, round(duration * fps))
-        if frames < 1:
-            raise SetupError(f"frames must be at least 1, not {frames}")
-        return cls(frames, fps, interval)
-
-
 class _Meter:
     """Speed of the run and reports to whoever watches."""
 
     def __init__(
-        self, sim: Simulation, plan: RunPlan, watch: Callable[[Progress], None] | None, first: int
+        self, sim: Simulation, plan: RunPlan, watch: Callable[[Progress], None] | None, end: float
     ) -> None:
-        self.sim, self.plan, self.watch, self.first = sim, plan, watch, first
+        self.sim, self.plan, self.watch = sim, plan, watch
+        self.start, self.end = sim.time, end
         self.begin = self.last = time.perf_counter()
         self.steps = self.particle_steps = self.vertex_steps = 0
 
@@ -67,21 +45,21 @@ class _Meter:
             return
         self.last = now
         seconds = max(now - self.begin, 1e-9)
-        done = max(frame - self.first, 0)
-        left = self.plan.frames - frame
+        done = self.sim.time - self.start
+        left = self.end - self.sim.time
         self.watch(
             Progress(
                 frame=frame,
                 frames=self.plan.frames,
                 time=self.sim.time,
-                duration=self.plan.frames / self.plan.fps,
+                duration=self.plan.duration,
                 dt=self.sim.dt,
                 bound=str(self.sim.bound),
                 steps=self.sim.steps,
                 steps_per_second=self.steps / seconds,
                 particle_steps_per_second=self.particle_steps / seconds,
                 vertex_steps_per_second=self.vertex_steps / seconds,
-                eta=seconds / done * left if done else float("nan"),
+                eta=seconds / done * left if done > 0 else float("nan"),
                 seconds=seconds,
             )
         )
@@ -94,6 +72,7 @@ def run(
     *,
     resume: bool,
     overwrite: bool,
+    accept_changes: bool,
     progress: Callable[[Progress], None] | None,
     after_step: Callable[[Simulation], None] | None,
     description: dict[str, Any],
@@ -104,13 +83,12 @@ def run(
     recorder = None
     first, start = 0, sim.time
     if output is not None:
-        recorder = Recorder(
-            output, description=_describe(sim, plan, description), overwrite=overwrite, resume=resume
-        )
+        recorder = _recorder(sim, plan, output, description, overwrite, resume, accept_changes)
         if recorder.resumed is not None:
             state = dict(recorder.resumed.state)
             start = float(state.pop("run_start"))
             sim.load_state(state)
+            restore_counters(sim, state)
             first = recorder.resumed.frame
     try:
         with _interruptible() as stop:
@@ -133,6 +111,36 @@ def run(
         recorder.finish("finished")
 
 
+def _recorder(
+    sim: Simulation,
+    plan: RunPlan,
+    output: str | PathLike[str],
+    extra: dict[str, Any],
+    overwrite: bool,
+    resume: bool,
+    accept_changes: bool,
+) -> Recorder:
+    """The folder of a run, new or continued; one that is not as it was goes on only if that is accepted."""
+    description = describe(sim, plan, sim.time, extra)
+
+    def approve(run: RunFolder, checkpoint: Checkpoint) -> dict[str, Any]:
+        start = float(checkpoint.state["run_start"])
+        if checkpoint.time > start + plan.duration:
+            raise OutputError(
+                f"the run in {run.path} has come to t = {checkpoint.time:.6g} s already, beyond the "
+                f"{start + plan.duration:.6g} s asked for; give a longer duration"
+            )
+        found = changes(run, checkpoint, description)
+        if found and not accept_changes:
+            raise refusal(run, found)
+        for one in found:
+            warnings.warn(f"the run goes on although {one}", stacklevel=7)
+        accepted = [f"from t = {checkpoint.time:.6g} s on: {one}" for one in found]
+        return {"start": start, "changes": [*run.description.get("changes", []), *accepted]}
+
+    return Recorder(output, description=description, overwrite=overwrite, resume=resume, approve=approve)
+
+
 def _frames(
     sim: Simulation,
     plan: RunPlan,
@@ -143,13 +151,13 @@ def _frames(
     after_step: Callable[[Simulation], None] | None,
     stop: threading.Event,
 ) -> None:
-    meter = _Meter(sim, plan, progress, first)
+    meter = _Meter(sim, plan, progress, start + plan.duration)
     saved = time.perf_counter()
 
     def save(frame: int) -> None:
         nonlocal saved
         if recorder is not None:
-            state = sim.state() | {"run_start": np.array(start)}
+            state = sim.state() | counters(sim) | {"run_start": np.array(start)}
             recorder.checkpoint(state, step=sim.steps, frame=frame, time=sim.time)
         saved = time.perf_counter()
 
@@ -158,11 +166,21 @@ def _frames(
             recorder.frame(frame_of(sim, frame))
             recorder.diagnostics({"frame": frame} | sim.diagnostics())
 
+    def complete(frame: int) -> None:
+        if plan.is_short(frame):  # a run that is to last longer goes on from within this frame
+            save(frame - 1)
+            record(frame)
+            return
+        record(frame)
+        due = frame % plan.checkpoint_interval == 0 or frame == plan.frames
+        if due or time.perf_counter() - saved > CHECKPOINT_SECONDS:
+            save(frame)
+
     if recorder is not None and recorder.resumed is None:
         record(0)
         save(0)
     for frame in range(first + 1, plan.frames + 1):
-        end = start + frame / plan.fps
+        end = start + plan.end(frame)
         while sim.time < end:
             remaining = end - sim.time
             dt = sim.step(remaining)
@@ -174,22 +192,14 @@ def _frames(
             if after_step is not None:
                 after_step(sim)
             meter.step(frame - 1)
-            if stop.is_set():
-                save(frame - 1 if sim.time < end else _finish_frame(record, frame))
+            if stop.is_set() and sim.time < end:
+                save(frame - 1)
                 raise KeyboardInterrupt
-        record(frame)
-        if (
-            frame % plan.checkpoint_interval == 0
-            or frame == plan.frames
-            or time.perf_counter() - saved > CHECKPOINT_SECONDS
-        ):
-            save(frame)
+        complete(frame)
         meter.step(frame, force=True)
-
-
-def _finish_frame(record: Callable[[int], None], frame: int) -> int:
-    record(frame)
-    return frame
+        if stop.is_set():
+            save(frame - plan.is_short(frame))
+            raise KeyboardInterrupt
 
 
 @contextmanager
@@ -225,30 +235,3 @@ def frame_of(sim: Simulation, index: int) -> Frame:
         found = [c.movement.pose(sim.time, sim.dimension) for c in sim.colliders]
         poses = (np.array([p.position for p in found]), np.array([p.rotation for p in found]))
     return Frame(index, sim.time, bodies, poses)
-
-
-def _describe(sim: Simulation, plan: RunPlan, extra: dict[str, Any]) -> dict[str, Any]:
-    adapter: TypeAdapter[Any] = TypeAdapter(AnyCollider)
-    return {
-        "version": __version__,
-        "machine": machine(),
-        "seed": sim.world.seed,
-        "dimension": sim.dimension,
-        "dx": sim.dx,
-        "precision": sim.world.precision,
-        "fps": plan.fps,
-        "frames": plan.frames,
-        "bodies": [
-            {
-                "name": b.name,
-                "material": b.label,
-                "particles": len(b),
-                "continuum": sim.world.continuum_of(b),
-            }
-            | b.described()
-            for b in sim.bodies
-        ],
-        "colliders": [adapter.dump_python(c, mode="json", exclude={"motion"}) for c in sim.colliders],
-        "scene": None,
-        "source": None,
-    } | extra

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from continua._validation import count, positive
+from continua._validation import positive_number
 from continua.bodies.body import Body
 from continua.bodies.force import pushed
 from continua.contact.colliders import Collider
@@ -252,7 +252,7 @@ class Simulation:
     def step(self, remaining: float = float("inf")) -> float:
         """Advance by one time step of at most `remaining` [s]; returns the step taken [s]."""
         if not (isinstance(remaining, float) and remaining == float("inf")):
-            remaining = positive("the time left for a step [s]", remaining)
+            remaining = positive_number("the time left for a step [s]", remaining, SetupError)
         world, every = self.world, self.steppers
         self._homes.check(world.bodies, world.continua)
         world.join_grids()
@@ -444,6 +444,7 @@ class Simulation:
         output: str | PathLike[str] | None = None,
         resume: bool = False,
         overwrite: bool = False,
+        accept_changes: bool = False,
         checkpoint_interval: int = 10,
         progress: Callable[[Progress], None] | None = None,
         after_step: Callable[[Simulation], None] | None = None,
@@ -451,24 +452,23 @@ class Simulation:
     ) -> None:
         """Simulate `duration` [s] (or a number of frames), writing frames, checkpoints and diagnostics to `output`.
 
-        `resume` continues a run found in `output` from its last good checkpoint; `overwrite` replaces it.
+        Frames are 1 / fps apart [s], the last one ends where the duration does.
+        `resume` continues a run found in `output` from its last good checkpoint; `overwrite` replaces it. A run whose
+        setup or files have changed, or whose earlier frames are damaged, goes on only with `accept_changes`.
         `after_step` is called with the simulation after every step, for what must hold all the time.
         Ctrl-C writes a checkpoint and raises KeyboardInterrupt.
         """
-        from continua.running import RunPlan, run
+        from continua.plan import RunPlan
+        from continua.running import run
 
-        plan = RunPlan.of(
-            None if duration is None else positive("duration [s]", duration),
-            None if frames is None else count("frames", frames),
-            positive("fps", fps),
-            count("checkpoint_interval", checkpoint_interval),
-        )
+        plan = RunPlan.of(duration, frames, fps, checkpoint_interval)
         run(
             self,
             plan,
             output,
             resume=resume,
             overwrite=overwrite,
+            accept_changes=accept_changes,
             progress=progress,
             after_step=after_step,
             description=description or {},

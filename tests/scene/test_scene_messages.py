@@ -36,7 +36,7 @@ MISTAKES = {
     "fraction for a whole number": (
         "# particles_per_cell = 4",
         "particles_per_cell = 2.5",
-        ["body[1].particles_per_cell", "is 2.5", "a whole number > 0"],
+        ["body[1].particles_per_cell", "is 2.5", "a whole number >= 1"],
     ),
     "word not in the list": (
         '"separate"',

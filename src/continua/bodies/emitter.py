@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from continua._model import CONFIG, NonNegative, Positive, Vector
+from continua._model import CONFIG, Count, NonNegative, Positive, Vector
 from continua._validation import raises
 from continua.bodies.fields import PassiveLike, mistake
 from continua.errors import SetupError
@@ -34,8 +34,8 @@ class Emitter:
     name: str | None = Field(
         default=None, kw_only=True, min_length=1, description="name, unique in the scene"
     )
-    particles_per_cell: int | None = Field(
-        default=None, kw_only=True, gt=0, description="left out: 4 in 2D, 8 in 3D"
+    particles_per_cell: Count | None = Field(
+        default=None, kw_only=True, description="left out: 4 in 2D, 8 in 3D"
     )
     sampling: Literal["regular", "jittered"] = Field(
         default="regular",

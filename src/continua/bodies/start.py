@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 from pydantic.dataclasses import dataclass
 from pydantic.json_schema import SkipJsonSchema
 
-from continua._model import CONFIG, FUNCTION_NAME, Vector, as_plain
+from continua._model import CONFIG, FUNCTION_NAME, Seed, Vector, as_plain
 from continua._validation import raises
 from continua.errors import SetupError
 
@@ -53,7 +53,7 @@ class Scattered:
 
     lower: Vector = Field(description="lowest corner of the box [m]")
     upper: Vector = Field(description="highest corner of the box [m]")
-    seed: int = Field(default=0, ge=0, description="seed of the random numbers")
+    seed: Seed = Field(default=0, description="seed of the random numbers")
     type: Literal["scattered"] = Field(default="scattered", kw_only=True, repr=False)
 
     def __post_init__(self) -> None:

@@ -13,7 +13,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 from pydantic.json_schema import SkipJsonSchema
 
-from continua._model import CONFIG, FUNCTION_NAME, Numbers
+from continua._model import CONFIG, FUNCTION_NAME, Axis, Numbers
 from continua._validation import raises
 from continua.errors import ContinuaError, MaterialError
 from continua.geometry.base import Shape
@@ -30,7 +30,7 @@ Regions = Sequence[tuple[Shape, Material]]
 class Gradient:
     """Values that follow one coordinate: linear from each position to the next, constant before and after them."""
 
-    axis: int = Field(ge=0, le=2, description="coordinate: 0 = x, 1 = y, 2 = z")
+    axis: Axis = Field(description="coordinate: 0 = x, 1 = y, 2 = z")
     positions: Numbers = Field(min_length=2, description="coordinates [m], rising")
     values: Numbers = Field(
         min_length=2, description="value at each position, in the unit of the key that follows it"

@@ -64,7 +64,12 @@ Frames = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Stop after this many frames.", show_default=False)
 ]
 Duration = Annotated[
-    float | None, typer.Option(metavar="SECONDS", help="Simulated time [s].", show_default=False)
+    float | None,
+    typer.Option(
+        metavar="SECONDS",
+        help="Simulated time [s]; the last frame ends with it, be it shorter than the others.",
+        show_default=False,
+    ),
 ]
 Threads = Annotated[
     int | None,
@@ -106,7 +111,8 @@ def run(
     scene: Annotated[
         str,
         typer.Argument(
-            metavar="SCENE", help='Name of a gallery scene (see "continua gallery"), or a .toml or .py file.'
+            metavar="SCENE",
+            help='Name of a gallery scene (see "continua gallery"), a .toml file, or a .py file, which is executed.',
         ),
     ],
     output: Annotated[
@@ -150,6 +156,25 @@ def resume(
     folder: Folder,
     frames: Frames = None,
     duration: Duration = None,
+    scene: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Scene file of the run, for a Python scene with functions of its own; it is executed.",
+            show_default=False,
+        ),
+    ] = None,
+    trust: Annotated[
+        bool,
+        typer.Option("--trust", help="Execute the Python code that the run folder holds of such a scene."),
+    ] = False,
+    accept_changes: Annotated[
+        bool,
+        typer.Option(
+            "--accept-changes",
+            help="Go on although the scene or a mesh file has changed, or an earlier frame is damaged.",
+        ),
+    ] = False,
     threads: Threads = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -158,12 +183,23 @@ def resume(
 
     The result has the same bits as without the interruption.
     With --frames or --duration a finished run goes on beyond its end.
+    No code from the run folder is executed unless you say so.
     """
     from continua.cli.run import Options, resume
 
     return resume(
         folder,
-        Options(frames=frames, duration=duration, threads=threads, json=json, quiet=quiet, resume=True),
+        Options(
+            frames=frames,
+            duration=duration,
+            threads=threads,
+            json=json,
+            quiet=quiet,
+            resume=True,
+            accept_changes=accept_changes,
+        ),
+        scene=scene,
+        trust=trust,
     )
 
 

@@ -13,7 +13,7 @@ from continua.cli import text
 from continua.cli.failures import FAILED, INTERRUPTED
 from continua.cli.progress import display
 from continua.cli.results import Drawing, look, reporter
-from continua.cli.run import finite, set_threads, terminated_as_interrupted
+from continua.cli.run import finite, planned_duration, set_threads, terminated_as_interrupted
 from continua.comparing import Result, Variant, earlier_run, result_of, variants
 from continua.errors import InstabilityError
 from continua.io import RunFolder
@@ -67,7 +67,7 @@ def complete(variant: Variant, heading: str, options: Options) -> None:
     """Run a variant, or what is left of it; one that becomes unstable is a result like any other."""
     run = variant.loaded.scene.run
     done = None if options.overwrite else earlier_run(variant)
-    if done is not None and done.status == "finished" and len(done.frame_indices()) > run.frames:
+    if done is not None and done.status == "finished" and planned_duration(done) >= run.duration:
         say(f"{heading}: finished already", options)
         return
     say(heading, options)
@@ -78,7 +78,7 @@ def complete(variant: Variant, heading: str, options: Options) -> None:
     try:
         with progress, terminated_as_interrupted():
             simulation.run(
-                frames=run.frames,
+                run.duration,
                 fps=run.fps,
                 output=variant.folder,
                 overwrite=options.overwrite,

@@ -12,7 +12,8 @@ def compare(
     scene: Annotated[
         str,
         typer.Argument(
-            metavar="SCENE", help='Name of a gallery scene (see "continua gallery"), or a .toml or .py file.'
+            metavar="SCENE",
+            help='Name of a gallery scene (see "continua gallery"), a .toml file, or a .py file, which is executed.',
         ),
     ],
     over: Annotated[

@@ -30,6 +30,8 @@ def info(folder: Path, *, as_json: bool) -> int:
 
 def collect(run: RunFolder) -> dict[str, Any]:
     """Facts about a run as plain values."""
+    from continua.scene.build import holds_code
+
     about = run.description
     scene = about.get("scene") or {}
     table = run.diagnostics()
@@ -41,7 +43,7 @@ def collect(run: RunFolder) -> dict[str, Any]:
         "status": run.status,
         "message": run.message,
         "name": about.get("name"),
-        "title": scene.get("title", ""),
+        "title": about.get("title") or scene.get("title", ""),
         "version": about.get("version"),
         "machine": about.get("machine"),
         "created": about.get("created"),
@@ -53,6 +55,8 @@ def collect(run: RunFolder) -> dict[str, Any]:
         "frames": len(frames),
         "last_frame": frames[-1] if frames else None,
         "planned_frames": about.get("frames"),
+        "planned_duration": about.get("duration"),
+        "changes": about.get("changes") or [],
         "checkpoint": None
         if checkpoint is None
         else {"step": checkpoint.step, "frame": checkpoint.frame, "time": checkpoint.time},
@@ -64,6 +68,7 @@ def collect(run: RunFolder) -> dict[str, Any]:
         "contacts": contacts(last),
         "seconds": phases(table),
         "resumable": run.status in ("interrupted", "failed") and not from_python(about),
+        "needs_trust": holds_code(about),
     }
 
 
@@ -114,10 +119,13 @@ def lines(folder: Path, facts: dict[str, Any]) -> list[tuple[str, str]]:
     status = facts["status"] + (f": {facts['message']}" if facts["message"] else "")
     rows = [("status", status)]
     if facts["resumable"]:
-        rows.append(("go on with", f"continua resume {shlex.quote(str(folder))}"))
+        code = " --scene FILE, which executes it" if facts["needs_trust"] else ""
+        rows.append(("go on with", f"continua resume {shlex.quote(str(folder))}{code}"))
     rows.append(("scene", scene_line(facts)))
     planned = f" of {facts['planned_frames'] + 1}" if facts["planned_frames"] is not None else ""
-    rows.append(("frames", f"{facts['frames']}{planned}"))
+    length = f", to t = {facts['planned_duration']:.4g} s" if facts["planned_duration"] else ""
+    rows.append(("frames", f"{facts['frames']}{planned}{length}"))
+    rows += [("changed" if number == 0 else "", text) for number, text in enumerate(facts["changes"])]
     point = facts["checkpoint"]
     if point is None:
         rows.append(("checkpoint", "none"))

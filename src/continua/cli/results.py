@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from continua.cli import text
-from continua.errors import ContinuaError, SceneError
+from continua.errors import SceneError
 
 if TYPE_CHECKING:
     from continua.io import RunFolder
+    from continua.scene.models import RenderSettings
 
 
 @dataclass
@@ -58,15 +59,8 @@ def render(
 def look(run: RunFolder, drawing: Drawing) -> dict[str, Any]:
     """Colour, size and camera: from the command line, or else from the scene of the run."""
     from continua.render import Camera
-    from continua.scene.build import rebuild
-    from continua.scene.models import RenderSettings
 
-    try:
-        settings = rebuild(run.description, f"{run.path}/run.json").scene.render
-    except (
-        ContinuaError
-    ):  # a run from Python, or one whose scene no longer loads: its frames can still be drawn
-        settings = RenderSettings()
+    settings = render_settings(run.description)
     camera = settings.camera
     return {
         "color_by": drawing.color_by or settings.color_by,
@@ -77,6 +71,20 @@ def look(run: RunFolder, drawing: Drawing) -> dict[str, Any]:
         if camera is None
         else Camera(vector3(camera.position), vector3(camera.target), vector3(camera.up), camera.fov),
     }
+
+
+def render_settings(description: dict[str, Any]) -> RenderSettings:
+    """How the scene of a run wants to be drawn, from data alone; defaults for a run from Python."""
+    from pydantic import ValidationError
+
+    from continua.scene.models import RenderSettings
+
+    scene = description.get("scene")
+    stored = description.get("render") or (scene.get("render") if isinstance(scene, dict) else None)
+    try:
+        return RenderSettings.model_validate(stored or {})
+    except ValidationError:  # of another version: the frames can still be drawn
+        return RenderSettings()
 
 
 def vector3(vector: tuple[float, ...]) -> tuple[float, float, float]:

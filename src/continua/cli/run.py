@@ -19,6 +19,8 @@ from continua.cli.progress import Silent, display, throughput
 from continua.errors import SceneError
 
 if TYPE_CHECKING:
+    from continua.io import RunFolder
+    from continua.plan import RunPlan
     from continua.scene import LoadedScene
     from continua.simulation import Simulation
 
@@ -35,6 +37,7 @@ class Options:
     quiet: bool = False
     overwrite: bool = False
     resume: bool = False
+    accept_changes: bool = False
 
     @property
     def stream(self) -> IO[str]:
@@ -58,32 +61,48 @@ def run(scene: str, output: Path | None, options: Options, *, overrides: list[st
     return code
 
 
-def resume(folder: Path, options: Options) -> int:
-    """Continue a run from its last checkpoint, or from the start if it has none."""
+def resume(folder: Path, options: Options, *, scene: Path | None = None, trust: bool = False) -> int:
+    """Continue a run from its last checkpoint, or from the start if it has none.
+
+    The scene comes from data, from the file that the user names, or from the stored code if the user trusts it.
+    """
     check_length(options)
     set_threads(options.threads)
     from continua.io import RunFolder
-    from continua.scene.build import rebuild
+    from continua.scene.build import changed_file, rebuild
 
     record = RunFolder(folder)
-    loaded = rebuild(record.description, f"{folder}/run.json")
+    loaded = rebuild(record.description, f"{folder}/run.json", file=scene, trust=trust)
     options.output = folder
     if options.frames is None and options.duration is None:
-        options.frames = record.description.get("frames")
-    done = record.frame_indices()
-    if record.status == "finished" and done and done[-1] >= planned_frames(loaded, options):
-        already_finished(folder, done[-1], options)
+        options.duration = planned_duration(record)
+    plan = plan_of(loaded, options)
+    if record.status == "finished" and plan.duration <= planned_duration(record):
+        already_finished(folder, plan, options)
         return 0
+    changed = changed_file(record.description)
+    if changed is not None and scene is None and not options.quiet:
+        print(
+            f"note: {changed} has changed since the run began, which goes on with the scene it began with",
+            file=sys.stderr,
+        )
     return simulate(loaded, options)
 
 
-def already_finished(folder: Path, frames: int, options: Options) -> None:
+def planned_duration(run: RunFolder) -> float:
+    """How long a run was to last [s]."""
+    about = run.description
+    stored = about.get("duration") or about.get("frames", 0) / (about.get("fps") or 24.0)
+    return float(stored) or 1.0
+
+
+def already_finished(folder: Path, plan: RunPlan, options: Options) -> None:
     """Nothing is left to do; say how to go on all the same."""
     if options.json:
-        print(json.dumps({"status": "finished", "output": str(folder), "frames": frames}))
+        print(json.dumps({"status": "finished", "output": str(folder), "frames": plan.frames}))
     elif not options.quiet:
-        more = f"continua resume {shlex.quote(str(folder))} --frames {2 * frames}"
-        print(f"{folder} is finished ({text.plural(frames, 'frame')}); to go on beyond its end: {more}")
+        more = f"continua resume {shlex.quote(str(folder))} --duration {2 * plan.duration:g}"
+        print(f"{folder} is finished ({plan.duration:g} s); to go on beyond its end: {more}")
 
 
 def check_length(options: Options) -> None:
@@ -94,13 +113,15 @@ def check_length(options: Options) -> None:
         raise SceneError(f"--duration is {options.duration:g}, must be a number of seconds > 0")
 
 
-def planned_frames(loaded: LoadedScene, options: Options) -> int:
-    """Frames after the initial one: from the command line, or else from the scene."""
+def plan_of(loaded: LoadedScene, options: Options) -> RunPlan:
+    """How long to run: from the command line, or else from the scene."""
+    from continua.plan import RunPlan
+
+    run = loaded.scene.run
+    duration = options.duration if options.duration is not None else run.duration
     if options.frames is not None:
-        return options.frames
-    if options.duration is not None:
-        return max(1, round(options.duration * loaded.scene.run.fps))
-    return loaded.scene.run.frames
+        return RunPlan.of(None, options.frames, run.fps, run.checkpoint_interval)
+    return RunPlan.of(duration, None, run.fps, run.checkpoint_interval)
 
 
 def set_threads(threads: int | None) -> None:
@@ -117,23 +138,24 @@ def simulate(loaded: LoadedScene, options: Options) -> int:
     from continua.scene.build import describe as record
 
     scene = loaded.scene
-    frames = planned_frames(loaded, options)
-    scene.run.duration = frames / scene.run.fps
+    plan = plan_of(loaded, options)
+    scene.run.duration = plan.duration
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they are part of the summary
         simulation = scene.build()
     if not options.quiet:
-        print(describe(loaded, simulation, frames, options.output), file=options.stream, flush=True)
+        print(describe(loaded, simulation, plan, options.output), file=options.stream, flush=True)
     progress = display(options.stream, quiet=options.quiet)
     try:
-        with progress, terminated_as_interrupted():
+        with progress, terminated_as_interrupted(), warnings_as_notes(quiet=options.quiet):
             simulation.run(
-                frames=frames,
-                fps=scene.run.fps,
+                plan.duration,
+                fps=plan.fps,
                 output=options.output,
                 overwrite=options.overwrite,
                 resume=options.resume,
-                checkpoint_interval=scene.run.checkpoint_interval,
+                accept_changes=options.accept_changes,
+                checkpoint_interval=plan.checkpoint_interval,
                 progress=progress,
                 description=record(loaded),
             )
@@ -148,6 +170,15 @@ def simulate(loaded: LoadedScene, options: Options) -> int:
 
 
 @contextmanager
+def warnings_as_notes(*, quiet: bool) -> Iterator[None]:
+    """Print what the library warns of as lines of text, not as code."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore" if quiet else "always", UserWarning)
+        warnings.showwarning = lambda message, *where: print(f"note: {message}", file=sys.stderr)
+        yield
+
+
+@contextmanager
 def terminated_as_interrupted() -> Iterator[None]:
     """Job schedulers ask with SIGTERM before they kill: stop as for Ctrl-C, with a checkpoint."""
     previous = signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
@@ -159,9 +190,13 @@ def terminated_as_interrupted() -> Iterator[None]:
 
 def interrupted(loaded: LoadedScene, simulation: Simulation, progress: Silent, options: Options) -> int:
     """Say how to go on."""
+    from continua.scene.build import describe, holds_code
+
     if options.json:
         print_json("interrupted", loaded, simulation, progress, options)
     command = f"continua resume {shlex.quote(str(options.output))}"
+    if holds_code(describe(loaded)):
+        command += f" --scene {shlex.quote(str(loaded.path))}"
     print(f"interrupted at t = {simulation.time:.4g} s; continue with: {command}", file=sys.stderr)
     return INTERRUPTED
 

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 from continua.cli import text
 
 if TYPE_CHECKING:
+    from continua.plan import RunPlan
     from continua.scene import LoadedScene
     from continua.simulation import Simulation
     from continua.summary import Summary
 
 
-def describe(loaded: LoadedScene, simulation: Simulation, frames: int, output: Path) -> str:
+def describe(loaded: LoadedScene, simulation: Simulation, plan: RunPlan, output: Path) -> str:
     """A few aligned lines about the scene, its size and its cost."""
     scene, summary = loaded.scene, simulation.summary()
     settings = scene.simulation
-    time = frames / scene.run.fps
+    time = plan.duration
     lines = [
         (
             "grid",
@@ -47,7 +48,7 @@ def describe(loaded: LoadedScene, simulation: Simulation, frames: int, output: P
         lines.append(("emitters", ", ".join(emitter.name or "" for emitter in scene.emitter)))
     if scene.drain:
         lines.append(("drains", ", ".join(drain.name or "" for drain in scene.drain)))
-    dt, bound, frame = summary.expected_dt, summary.dt_bound, 1 / scene.run.fps
+    dt, bound, frame = summary.expected_dt, summary.dt_bound, min(1 / plan.fps, time)
     if bound == "frame" or dt > frame:
         dt, bound = frame, "frame"
     steps = max(1, round(time / dt)) if dt > 0 else 0
@@ -58,7 +59,8 @@ def describe(loaded: LoadedScene, simulation: Simulation, frames: int, output: P
         ),
         (
             "run",
-            f"{text.quantity(time, 's')}, {text.plural(frames, 'frame')} at {scene.run.fps:g} per second, "
+            f"{text.quantity(time, 's')}, {text.plural(plan.frames, 'frame')} at {plan.fps:g} per second"
+            f"{' (the last one shorter)' if plan.is_short(plan.frames) else ''}, "
             f"about {text.plural(steps, 'step')}",
         ),
         ("memory", f"about {text.memory(summary.memory)}"),

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 from pydantic.dataclasses import dataclass
 
 from continua import _core
-from continua._model import CONFIG, Finite, Vector
+from continua._model import CONFIG, Axis, Finite, Vector
 from continua._validation import raises
 from continua.contact.colliders import FAR, KINDS
 from continua.errors import SetupError
@@ -30,7 +30,7 @@ class Periodic:
     The length must be a multiple of 4 grid spacings.
     """
 
-    axis: int = Field(ge=0, le=2, description="0, 1 or 2")
+    axis: Axis = Field(description="0, 1 or 2")
     lower: Finite = Field(description="lower end [m]")
     upper: Finite = Field(description="upper end [m]")
     type: Literal["periodic"] = Field(default="periodic", kw_only=True, repr=False)

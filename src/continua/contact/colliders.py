@@ -11,7 +11,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from continua import _core
-from continua._model import CONFIG, NonNegative, Positive, Vector
+from continua._model import CONFIG, WHOLE, Flag, NonNegative, Positive, Vector
 from continua._validation import raises
 from continua.contact.motions import Motion, MotionLike, as_motion
 from continua.errors import GeometryError, SetupError
@@ -26,6 +26,7 @@ from continua.geometry.sampled_shape import sample_shape, solid
 
 Array = NDArray[np.float64]
 Mode = Literal["separate", "slip", "sticky"]
+Resolution = Annotated[int, Field(strict=True, ge=8, le=512), WHOLE]
 KINDS = ("plane", "box", "sphere", "capsule", "mesh", "region")  # numbered as in the core
 MODES = ("separate", "slip", "sticky")
 FAR = 1e30  # half size of 2D boxes in the third direction
@@ -44,7 +45,7 @@ class Collider(ABC):
 
     mode: Mode = Field(default="separate", kw_only=True, description="contact rule: separate, slip or sticky")
     friction: NonNegative = Field(default=0.0, kw_only=True, description="Coulomb friction coefficient")
-    inverted: bool = Field(
+    inverted: Flag = Field(
         default=False, kw_only=True, description="solid outside, hollow inside (a container)"
     )
     motion: MotionLike | None = Field(
@@ -243,8 +244,8 @@ class Mesh(Collider):
         default=1.0, kw_only=True, description="factor on all coordinates, before translate"
     )
     translate: Vector = Field(default=(0.0, 0.0, 0.0), kw_only=True, description="displacement [m]")
-    resolution: int = Field(
-        default=64, kw_only=True, ge=8, le=512, description="lattice cells along the longest side"
+    resolution: Resolution = Field(
+        default=64, kw_only=True, description="lattice cells along the longest side"
     )
     type: Literal["mesh"] = Field(default="mesh", kw_only=True, repr=False)
     kind: ClassVar[str] = "mesh"
@@ -294,8 +295,8 @@ class Shape(Collider):
     exact; others are a signed distance sampled on a lattice of `resolution` cells along their longest side."""
 
     shape: AnyShape = Field(description="the solid")
-    resolution: int = Field(
-        default=64, kw_only=True, ge=8, le=512, description="lattice cells along the longest side"
+    resolution: Resolution = Field(
+        default=64, kw_only=True, description="lattice cells along the longest side"
     )
     type: Literal["shape"] = Field(default="shape", kw_only=True, repr=False)
     kind: ClassVar[str] = "shape"

@@ -7,11 +7,19 @@ from numpy.typing import NDArray
 from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
 
-def _rows_of_numbers(value: Any) -> NDArray[np.float64]:
+def _numbers(value: Any, expected: str) -> NDArray[np.float64]:
+    """A copy of the value as an array of floats; texts, truth values and uneven rows are no numbers."""
     try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("expected rows of numbers, all of the same length") from None
+        array = np.asarray(value)
+    except ValueError:
+        raise ValueError(expected) from None
+    if array.size and array.dtype.kind not in "iuf":
+        raise ValueError(expected)
+    return array.astype(np.float64)
+
+
+def _rows_of_numbers(value: Any) -> NDArray[np.float64]:
+    array = _numbers(value, "expected rows of numbers, all of the same length")
     if array.ndim != 2 or array.shape[1] not in (2, 3):
         raise ValueError(f"expected an array of shape (N, 2) or (N, 3), not {array.shape}")
     if not np.isfinite(array).all():
@@ -20,10 +28,7 @@ def _rows_of_numbers(value: Any) -> NDArray[np.float64]:
 
 
 def _row_of_numbers(value: Any) -> NDArray[np.float64]:
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("expected a list of numbers") from None
+    array = _numbers(value, "expected a list of numbers")
     if array.ndim != 1:
         raise ValueError(f"expected an array of shape (N,), not {array.shape}")
     if not np.isfinite(array).all():

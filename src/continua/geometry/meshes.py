@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from continua._model import CONFIG, NonNegative, Positive, Vector
+from continua._model import CONFIG, WHOLE, Count, NonNegative, Positive, Vector
 from continua._validation import raises
 from continua.errors import GeometryError
 from continua.geometry.box_mesh import Pattern, box_mesh
@@ -36,8 +36,7 @@ __all__ = [
     "write_mesh",
 ]
 
-Count = Annotated[int, Field(ge=1)]
-PointCount = Annotated[int, Field(ge=2)]
+PointCount = Annotated[int, Field(strict=True, ge=2), WHOLE]
 
 
 @raises(GeometryError)

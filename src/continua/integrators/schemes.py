@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from pydantic.dataclasses import dataclass
 from pydantic_core import ArgsKwargs
 
-from continua._model import CONFIG, Positive
+from continua._model import CONFIG, Count, Flag, Fraction, Positive
 from continua._validation import raises
 from continua.errors import SetupError
 from continua.optimize import Scheme
@@ -44,7 +44,7 @@ class Symplectic(Integrator):
 class SemiImplicit(Integrator):
     """Backward Euler with one Newton step: linear in the forces (J15 section 2.2 step 7). Stable for moderate steps."""
 
-    implicitness: Annotated[float, Field(ge=0, le=1)] = Field(
+    implicitness: Fraction = Field(
         default=1.0,
         description="part of the change of the forces that is foreseen; 1/2 loses less energy but is less stable",
     )
@@ -52,13 +52,11 @@ class SemiImplicit(Integrator):
     krylov: Literal["cg", "minres", "cr"] = Field(
         default="cg", description="linear solver; minres and cr also take indefinite matrices"
     )
-    positive: bool = Field(default=True, description="whether negative stiffness of particles is left out")
+    positive: Flag = Field(default=True, description="whether negative stiffness of particles is left out")
     tolerance: Positive = Field(
         default=1e-6, description="forces left over by the linear solve, relative to those that act"
     )
-    max_iterations: Annotated[int, Field(ge=1)] = Field(
-        default=500, description="most iterations of the solve"
-    )
+    max_iterations: Count = Field(default=500, description="most iterations of the solve")
     positions: Literal["explicit", "implicit"] = Field(
         default="explicit",
         description="particles move with the velocity where they were, or where they arrive",
@@ -93,11 +91,11 @@ class Optimization(Integrator):
         "left out: what rounding makes of the stiffness and size of the bodies",
     )
     krylov: Literal["cg", "minres"] = Field(default="cg", description="solver of the Newton steps")
-    positive: bool | None = Field(
+    positive: Flag | None = Field(
         default=None,
         description="whether Newton steps go without negative stiffness; if not given: those after one that met some",
     )
-    max_iterations: Annotated[int, Field(ge=1)] = Field(default=100, description="most Newton steps")
+    max_iterations: Count = Field(default=100, description="most Newton steps")
     positions: Literal["explicit", "implicit"] = Field(
         default="implicit",
         description="particles move with the velocity where they were, or where they arrive",
@@ -135,10 +133,10 @@ class Incompressible(Integrator):
         default=1e-5,
         description="largest outflow of a cell after the projection, relative to the fastest flow",
     )
-    max_iterations: Annotated[int, Field(ge=1)] = Field(
+    max_iterations: Count = Field(
         default=200, description="most iterations of a linear solve; more end the run with an error"
     )
-    volume_control: Annotated[float, Field(ge=0, le=1)] = Field(
+    volume_control: Fraction = Field(
         default=0.5,
         description="part of the crowding of particles that is spread out in every step, 0 = none",
     )

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 from types import TracebackType
@@ -30,6 +30,9 @@ KEPT_CHECKPOINTS = 2
 _RUN = "run.json"
 _TABLE = "diagnostics.csv"
 _MUST_MATCH = ("dimension", "dx", "precision", "seed")
+
+Approve = Callable[["RunFolder", Checkpoint], Mapping[str, Any]]
+"""Called before a run goes on from a checkpoint: raises an error if it must not, returns more of its description."""
 
 
 class RunFolder:
@@ -116,8 +119,9 @@ class Recorder:
     """Writes a run folder; also a context manager that records how the block ended.
 
     A folder that already holds a run needs `overwrite` (its files are deleted) or `resume` (frames and rows
-    after the last good checkpoint are dropped; that checkpoint is `resumed`). A folder with other files is
-    refused, and files that no run wrote are never touched. `resume` in an empty folder starts a new run.
+    after the last good checkpoint are dropped; that checkpoint is `resumed`; `approve` is asked before). A folder
+    with other files is refused, and files that no run wrote are never touched. `resume` in an empty folder starts a
+    new run.
     """
 
     def __init__(
@@ -127,6 +131,7 @@ class Recorder:
         description: Mapping[str, Any],
         overwrite: bool = False,
         resume: bool = False,
+        approve: Approve | None = None,
         frame_precision: str = "single",
     ) -> None:
         self.path = make_folder(folder)
@@ -142,13 +147,13 @@ class Recorder:
         if not self._lock.acquire():
             raise OutputError(f"{self.path} is in use by another process; stop it or choose another folder")
         try:
-            self._prepare(overwrite, resume)
+            self._prepare(overwrite, resume, approve)
         except BaseException:
             self.close()
             raise
         _holders[self._key] = self
 
-    def _prepare(self, overwrite: bool, resume: bool) -> None:
+    def _prepare(self, overwrite: bool, resume: bool, approve: Approve | None) -> None:
         is_run = _is_run(self.path)
         if is_run and not (overwrite or resume):
             raise OutputError(
@@ -157,7 +162,7 @@ class Recorder:
         for folder in (self.path, self.path / "frames", self.path / "checkpoints"):
             remove_temporaries(folder)
         if is_run and resume:
-            self._resume()
+            self._resume(approve)
         elif is_run:
             self._clear()
         self._save()
@@ -165,7 +170,7 @@ class Recorder:
             make_folder(self.path / name)
         self._table = Table(self.path / _TABLE, keep=self.resumed.rows if self.resumed else 0)
 
-    def _resume(self) -> None:
+    def _resume(self, approve: Approve | None) -> None:
         """Keep what belongs to the newest good checkpoint, drop what was written after it."""
         old = RunFolder(self.path)
         for name in _MUST_MATCH:
@@ -176,6 +181,8 @@ class Recorder:
                 )
         self._description["created"] = old.description.get("created", self._description["created"])
         self.resumed = old.last_checkpoint()
+        if self.resumed is not None and approve is not None:
+            self._description.update(approve(old, self.resumed))
         step, frame = (self.resumed.step, self.resumed.frame) if self.resumed else (-1, -1)
         self._drop(after_frame=frame, after_step=step)
 

@@ -30,7 +30,6 @@ def write_usd(path: Path, run: RunFolder, indices: list[int], report: Callable[[
         stage.SetTimeCodesPerSecond(fps)
         stage.SetFramesPerSecond(fps)
         stage.SetStartTimeCode(indices[0])
-        stage.SetEndTimeCode(indices[-1])
         world = UsdGeom.Xform.Define(stage, "/World")
         stage.SetDefaultPrim(world.GetPrim())
         origin = _origin(run.read_frame(indices[0]), run.dx)
@@ -40,18 +39,28 @@ def write_usd(path: Path, run: RunFolder, indices: list[int], report: Callable[[
         for done, index in enumerate(indices, 1):
             seen: dict[str, int] = {}
             shown = set()
-            for body in run.read_frame(index).bodies:
+            frame = run.read_frame(index)
+            code = _time_code(frame, run, fps)
+            for body in frame.bodies:
                 seen[body.name] = seen.get(body.name, 0) + 1
                 key = body.name, seen[body.name]
                 if key not in prims:
                     prims[key] = _Body((Gf, Sdf, UsdGeom), stage, body, len(prims), run.dx, indices[0])
-                prims[key].sample(body, index, origin)
+                prims[key].sample(body, code, origin)
                 shown.add(key)
             for key in prims.keys() - shown:
-                prims[key].clear(index)
+                prims[key].clear(code)
+            stage.SetEndTimeCode(code)
             if done % _SAVE_EVERY == 0 or done == len(indices):
                 _save(stage, path)
             report(done, len(indices))
+
+
+def _time_code(frame: Frame, run: RunFolder, fps: float) -> float:
+    """The number of a frame, or less where the last frame of a run ends before its time."""
+    start = run.description.get("start")
+    since = frame.index if start is None else (frame.time - float(start)) * fps
+    return since if since < frame.index - 1e-6 else float(frame.index)
 
 
 def _new_stage(usd: Any, path: Path) -> Any:
@@ -96,12 +105,12 @@ class _Body:
             self.prim.SetWidthsInterpolation(self.geom.Tokens.constant)
         self.clear(start)  # a body that appears later is empty before
 
-    def clear(self, time: int) -> None:
+    def clear(self, time: float) -> None:
         """Nothing to see at this time."""
         self._set(time, np.zeros((0, 3), np.float32), np.zeros((0, 3), np.float32))
         self._set_elements(time, np.zeros(0, np.int64), np.zeros((0, 3), np.int32))
 
-    def sample(self, body: BodyFrame, time: int, origin: np.ndarray) -> None:
+    def sample(self, body: BodyFrame, time: float, origin: np.ndarray) -> None:
         """The body at this time, lengths from `origin` (3,) [m]; scalar and vector fields become primvars."""
         seen, triangles = body.skin() or (np.arange(len(body)), np.zeros((0, 3), np.int32))
         x = body.x[seen] - origin[: body.x.shape[1]] if origin.any() else body.x[seen]
@@ -118,14 +127,14 @@ class _Body:
                 continue
             self._primvar(name, kind, values, time)
 
-    def _set(self, time: int, x: np.ndarray, v: np.ndarray) -> None:
+    def _set(self, time: float, x: np.ndarray, v: np.ndarray) -> None:
         self.prim.CreatePointsAttr().Set(x, time)
         self.prim.CreateVelocitiesAttr().Set(v, time)
         low = x.min(axis=0) - self.width / 2 if len(x) else np.zeros(3, np.float32)
         high = x.max(axis=0) + self.width / 2 if len(x) else np.zeros(3, np.float32)
         self.prim.CreateExtentAttr().Set(np.array([low, high], np.float32), time)
 
-    def _set_elements(self, time: int, ids: np.ndarray, triangles: np.ndarray) -> None:
+    def _set_elements(self, time: float, ids: np.ndarray, triangles: np.ndarray) -> None:
         if self.is_mesh:
             self.prim.CreateFaceVertexCountsAttr().Set(np.full(len(triangles), 3, np.int32), time)
             indices = np.ascontiguousarray(triangles, np.int32).reshape(-1)
@@ -133,7 +142,7 @@ class _Body:
         else:
             self.prim.CreateIdsAttr().Set(ids.astype(np.int64), time)
 
-    def _primvar(self, name: str, kind: Any, values: np.ndarray, time: int) -> None:
+    def _primvar(self, name: str, kind: Any, values: np.ndarray, time: float) -> None:
         name = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in name)
         name = name if not name[:1].isdigit() else f"_{name}"
         primvars = self.geom.PrimvarsAPI(self.prim)

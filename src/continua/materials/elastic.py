@@ -5,13 +5,13 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from continua._model import CONFIG, Positive
+from continua._model import CONFIG, PLAIN, Positive
 from continua._validation import raises
 from continua.errors import MaterialError
 from continua.materials.base import NativeMaterial, lame
 
 # Poisson's ratio of a compressible isotropic solid; at 0.5 the bulk modulus is infinite.
-PoissonRatio = Annotated[float, Field(gt=-1.0, lt=0.5)]
+PoissonRatio = Annotated[float, Field(strict=True, gt=-1.0, lt=0.5), PLAIN]
 
 
 class Isotropic(NativeMaterial):

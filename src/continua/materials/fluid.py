@@ -3,15 +3,15 @@
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from continua._model import CONFIG, NonNegative, Positive, as_plain
+from continua._model import CONFIG, PLAIN, Flag, NonNegative, Positive
 from continua._validation import raises
 from continua.errors import MaterialError
 from continua.materials.base import CATALOGUE, Array, NativeMaterial
 
-PositiveOrInfinite = Annotated[float, Field(gt=0, allow_inf_nan=True), BeforeValidator(as_plain)]
+PositiveOrInfinite = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=True), PLAIN]
 
 
 @raises(MaterialError)
@@ -33,7 +33,7 @@ class OldroydB(NativeMaterial):
     viscosity: NonNegative = Field(
         default=0.0, description="Newtonian viscosity beside the elastic part [Pa s]"
     )
-    printed: bool = Field(
+    printed: Flag = Field(
         default=False,
         description="update as printed, J15 (4.13), instead of the form that stays positive definite",
     )
@@ -127,10 +127,10 @@ class Liquid(NativeMaterial):
     bulk_modulus: Positive = Field(default=2e6, description="resistance to compression K [Pa]")
     density: Positive = Field(default=1000.0, description="density at rest [kg/m^3]")
     viscosity: NonNegative = Field(default=1e-3, description="dynamic viscosity [Pa s]")
-    exponent: Annotated[float, Field(ge=1, le=20)] = Field(
+    exponent: Annotated[float, Field(strict=True, ge=1, le=20), PLAIN] = Field(
         default=7.0, description="exponent n of Tait's equation; 1 is linear in the density"
     )
-    tension: bool = Field(default=True, description="whether the expanded liquid pulls itself together")
+    tension: Flag = Field(default=True, description="whether the expanded liquid pulls itself together")
     type: Literal["liquid"] = Field(default="liquid", kw_only=True, repr=False)
     model: ClassVar[str] = "liquid"
 

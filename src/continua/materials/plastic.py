@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from continua._model import CONFIG, NonNegative, Positive
+from continua._model import CONFIG, PLAIN, Flag, NonNegative, Positive
 from continua._validation import raises
 from continua.errors import MaterialError
 from continua.materials.base import Array, State
 from continua.materials.elastic import Isotropic, PoissonRatio
 
-Degrees = Annotated[float, Field(gt=0, lt=90)]
+Degrees = Annotated[float, Field(strict=True, gt=0, lt=90), PLAIN]
 
 
 class HenckyPlastic(Isotropic):
@@ -116,7 +116,7 @@ class DruckerPrager(HenckyPlastic):
     density: Positive = Field(default=1600.0, description="mass per undeformed volume [kg/m^3]")
     friction_angle: Degrees = Field(default=33.0, description="angle of internal friction [degrees]")
     cohesion: NonNegative = Field(default=0.0, description="shear strength without pressure [Pa]")
-    volume_correction: bool = Field(default=True, description="remember volume gained in separation")
+    volume_correction: Flag = Field(default=True, description="remember volume gained in separation")
     type: Literal["drucker-prager"] = Field(default="drucker-prager", kw_only=True, repr=False)
     model: ClassVar[str] = "drucker-prager"
     states: ClassVar[dict[str, float]] = {"plastic_strain": 0.0, "gained_volume": 0.0}
@@ -157,7 +157,7 @@ class HerschelBulkley(HenckyPlastic):
     consistency: NonNegative = Field(
         default=10.0, description="shear stress above yield at rate 1/s [Pa s^n]"
     )
-    exponent: Annotated[float, Field(ge=0.1, le=10)] = Field(
+    exponent: Annotated[float, Field(strict=True, ge=0.1, le=10), PLAIN] = Field(
         default=0.5, description="flow exponent n: below 1 thinning, above 1 thickening"
     )
     type: Literal["herschel-bulkley"] = Field(default="herschel-bulkley", kw_only=True, repr=False)

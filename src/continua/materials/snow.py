@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from continua._model import CONFIG, NonNegative, Positive
+from continua._model import CONFIG, PLAIN, Flag, NonNegative, Positive
 from continua._validation import raises
 from continua.errors import MaterialError
 from continua.materials.base import Array, State
@@ -24,12 +24,12 @@ class Snow(Isotropic):
     E: Positive = Field(default=1.4e5, description="Young's modulus of fresh snow [Pa]")
     nu: PoissonRatio = Field(default=0.2, description="Poisson's ratio, below 0.5")
     density: Positive = Field(default=400.0, description="mass per undeformed volume [kg/m^3]")
-    compression: Annotated[float, Field(ge=0, lt=1)] = Field(
+    compression: Annotated[float, Field(strict=True, ge=0, lt=1), PLAIN] = Field(
         default=2.5e-2, description="largest elastic compression (critical compression)"
     )
     stretch: NonNegative = Field(default=7.5e-3, description="largest elastic stretch (critical stretch)")
     hardening: NonNegative = Field(default=10.0, description="hardening exponent")
-    preserve_volume: bool = Field(
+    preserve_volume: Flag = Field(
         default=False, description="plastic flow keeps the volume (J15 section 6.4.1), so nothing hardens"
     )
     type: Literal["snow"] = Field(default="snow", kw_only=True, repr=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +11,9 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
 from continua.errors import ContinuaError, OutputError, SceneError
-from continua.scene.load import LoadedScene, from_source, validate
+from continua.io.checksum import file_checksum, text_checksum
+from continua.scene import catalogue
+from continua.scene.load import LoadedScene, from_source, open_scene, read, to_data, validate
 
 if TYPE_CHECKING:
     from continua.bodies.solid_body import SolidBody
@@ -66,18 +70,39 @@ def mesh_body(settings: SolidSettings | SpringSettings) -> SolidBody | SpringBod
 
 
 def describe(loaded: LoadedScene) -> dict[str, Any]:
-    """What run.json keeps of a scene, enough to build it again.
+    """What run.json keeps of a scene: all that drawing needs as data, and enough to build it again.
 
-    `scene` is the resolved scene, or None when it holds Python functions or materials; then the source of the
-    scene is run again.
+    `scene` is the resolved scene, or None when it holds Python functions or materials; then only the source of the
+    scene, which must be run, gives it back.
     """
+    named = loaded.name in catalogue.names() and loaded.path == catalogue.path(loaded.name)
     return {
         "name": loaded.name,
+        "title": loaded.scene.title,
+        "render": loaded.scene.render.model_dump(mode="json"),
         "scene": resolved(loaded.scene),
         "source": loaded.source if loaded.path.suffix == ".py" else None,
+        "gallery": named,
         "scene_file": str(loaded.path.resolve()),
+        "scene_sha256": loaded.checksum or None,
+        "files": list(files_of(to_data(loaded.scene))),
         "overrides": loaded.overrides,
     }
+
+
+def holds_code(description: dict[str, Any]) -> bool:
+    """Whether the scene of a run is Python code that does not come with the library."""
+    return description.get("scene") is None and not description.get("gallery")
+
+
+def files_of(data: Any) -> Iterator[dict[str, str]]:
+    """Path and checksum of every mesh and point file that the data of a scene name."""
+    entries = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, value in entries:
+        if key == "path" and isinstance(value, (str, Path)):
+            yield {"file": str(value), "sha256": file_checksum(Path(value))}
+        else:
+            yield from files_of(value)
 
 
 def resolved(scene: Scene) -> dict[str, Any] | None:
@@ -89,17 +114,43 @@ def resolved(scene: Scene) -> dict[str, Any] | None:
         return None
 
 
-def rebuild(description: dict[str, Any], where: str) -> LoadedScene:
-    """Scene of a run folder from its run.json."""
+def rebuild(
+    description: dict[str, Any], where: str, *, file: Path | None = None, trust: bool = False
+) -> LoadedScene:
+    """Scene of a run folder from its run.json, without running code that came with the folder.
+
+    A scene that is data is built from the data. One that holds Python functions comes from the installed gallery, from
+    the scene file that the user names, or, if the user trusts it, from the source in run.json.
+    """
     path = Path(description.get("scene_file") or "scene.py")
-    source, overrides = description.get("source"), description.get("overrides") or []
+    name, source = description.get("name") or path.stem, description.get("source")
+    overrides, checksum = description.get("overrides") or [], description.get("scene_sha256") or ""
+    if file is not None:
+        return dataclasses.replace(open_scene(file, overrides), name=name)
     if description.get("scene") is not None:
         scene = validate(description["scene"], where)
-    elif source is not None:
-        scene = from_source(source, path, overrides)
-    else:
+        return LoadedScene(scene, name, path, source or "", overrides, checksum)
+    if description.get("gallery") and name in catalogue.names():
+        return open_scene(name, overrides)
+    if source is None:
         raise OutputError(
             f"{where} holds no scene because the run was started from Python: "
             "continue it there with simulation.run(..., resume=True)"
         )
-    return LoadedScene(scene, description.get("name") or path.stem, path, source or "", overrides)
+    if not trust:
+        raise SceneError(
+            f"the scene of this run is Python code, which going on would execute: name the file if you have it, "
+            f'--scene {path.name}, or read the code under "source" in {where} and give --trust'
+        )
+    return LoadedScene(from_source(source, path, overrides), name, path, source, overrides, checksum)
+
+
+def changed_file(description: dict[str, Any]) -> Path | None:
+    """The scene file of a run if it is still there but no longer the same."""
+    path, checksum = description.get("scene_file"), description.get("scene_sha256")
+    if not path or not checksum or not Path(path).is_file():
+        return None
+    try:
+        return Path(path) if text_checksum(read(Path(path))) != checksum else None
+    except SceneError:  # no longer a text
+        return Path(path)

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from continua.continuum import Contact, Continuum
 from continua.errors import ContinuaError, SceneError
+from continua.io.checksum import text_checksum
 from continua.scene import catalogue
 from continua.scene.checks import model_fields
 from continua.scene.messages import UNKNOWN, key_path, scene_error, shown, suggestion
@@ -25,17 +26,21 @@ from continua.scene.toml import TOMLError, parse
 
 @dataclass
 class LoadedScene:
-    """A scene and where it came from."""
+    """A scene and where it came from; `checksum` is that of its source text."""
 
     scene: Scene
     name: str
     path: Path
     source: str
     overrides: list[str] = field(default_factory=list)
+    checksum: str = ""
 
 
 def load_scene(name_or_path: str | Path, overrides: Iterable[str] = ()) -> Scene:
-    """Scene of a gallery name, a `.toml` file or a `.py` file, with `key.path=value` overrides applied."""
+    """Scene of a gallery name, a `.toml` file or a `.py` file, with `key.path=value` overrides applied.
+
+    A `.py` file is executed, with all that it does; a `.toml` file is read only.
+    """
     return open_scene(name_or_path, overrides).scene
 
 
@@ -43,7 +48,8 @@ def open_scene(name_or_path: str | Path, overrides: Iterable[str] = ()) -> Loade
     """Like `load_scene`, and remember name, file and source text."""
     name, path = locate(name_or_path)
     source = read(path)
-    return LoadedScene(from_source(source, path, overrides), name, path, source, list(overrides))
+    scene = from_source(source, path, overrides)
+    return LoadedScene(scene, name, path, source, list(overrides), text_checksum(source))
 
 
 def from_source(source: str, path: Path, overrides: Iterable[str] = ()) -> Scene:
@@ -97,9 +103,9 @@ def _neighbours(path: Path) -> str:
 
 
 def read(path: Path) -> str:
-    """Text of a scene file."""
+    """Text of a scene file, without the mark (BOM) that some editors put in front."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise SceneError(f"{path.name}: the file is not UTF-8 text (byte {error.start})") from None
     except OSError as error:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from continua._model import Finite, NonNegative, Positive, Vector
+from continua._model import PLAIN, WHOLE, Count, Finite, Flag, NonNegative, Positive, Seed, Vector
 from continua.bodies.drain import Drain
 from continua.bodies.emitter import Emitter
 from continua.bodies.fields import PassiveLike
@@ -25,6 +25,7 @@ from continua.geometry.meshes import AnyMesh, AnySprings, SimplexMesh, SpringMes
 from continua.geometry.shapes import AnyShape
 from continua.integrators import AnyIntegrator, Symplectic
 from continua.materials import AnyMaterial
+from continua.plan import frame_count
 from continua.scene.checks import check_scene, default_names
 from continua.transfers import APIC, AnyTransfer
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from continua.simulation import Simulation
 
 
-PixelCount = Annotated[int, Field(ge=16, le=16384)]
+PixelCount = Annotated[int, Field(strict=True, ge=16, le=16384), WHOLE]
 
 
 class Settings(BaseModel):
@@ -74,11 +75,13 @@ class SimulationSettings(Settings):
     dt: Positive | None = Field(
         default=None, description="fixed time step [s]; left out: chosen at every step"
     )
-    force_dt: bool = Field(
+    force_dt: Flag = Field(
         default=False,
         description="take dt as it is, or an elastic_cfl above 1, even where that breaks a stability bound",
     )
-    cfl: float = Field(default=0.6, gt=0, lt=1, description="cells a particle may cross in one step")
+    cfl: Annotated[float, Field(strict=True, gt=0, lt=1), PLAIN] = Field(
+        default=0.6, description="cells a particle may cross in one step"
+    )
     elastic_cfl: Positive = Field(
         default=0.4,
         description="cells an elastic wave may cross in one explicit step; above 1 only with force_dt",
@@ -87,7 +90,7 @@ class SimulationSettings(Settings):
         default=0.5,
         description="depth [cells] beyond which particles are pushed out of colliders; Python only: None for never",
     )
-    seed: int = Field(default=0, ge=0, description="seed of all random numbers")
+    seed: Seed = Field(default=0, description="seed of all random numbers")
 
 
 class Region(Settings):
@@ -108,8 +111,8 @@ class BodySettings(Settings):
     velocity: VelocityLike | None = Field(
         default=None, description="velocity at the start [m/s]; left out: at rest"
     )
-    particles_per_cell: int | None = Field(
-        default=None, gt=0, description="particles per grid cell; left out: 4 in 2D, 8 in 3D"
+    particles_per_cell: Count | None = Field(
+        default=None, description="particles per grid cell; left out: 4 in 2D, 8 in 3D"
     )
     sampling: Literal["regular", "jittered", "poisson"] = Field(
         default="regular", description="how particles fill the shape"
@@ -157,7 +160,7 @@ class MeshSettings(Settings):
     contact: PenaltyContact = Field(
         default_factory=PenaltyContact, description="how it meets others while it moves on its own"
     )
-    on_grid: bool | None = Field(
+    on_grid: Flag | None = Field(
         default=None,
         description="whether it moves with the grid, where it meets particles, or on its own; left out: on its own "
         'only where integrator = "optimization" and there are no particles',
@@ -203,12 +206,12 @@ class RunSettings(Settings):
 
     duration: Positive = Field(default=1.0, description="simulated time [s]")
     fps: Positive = Field(default=24.0, description="frames written per simulated second [1/s]")
-    checkpoint_interval: int = Field(default=10, gt=0, description="frames between two checkpoints")
+    checkpoint_interval: Count = Field(default=10, description="frames between two checkpoints")
 
     @property
     def frames(self) -> int:
-        """Frames after the initial one."""
-        return max(1, round(self.duration * self.fps))
+        """Frames after the initial one; the last may be shorter than the others."""
+        return frame_count(self.duration, self.fps)
 
 
 class CameraSettings(Settings):
@@ -217,7 +220,9 @@ class CameraSettings(Settings):
     position: Vector = Field(description="where the camera is [m]")
     target: Vector = Field(description="point it looks at [m]")
     up: Vector = Field(default=(0.0, 1.0, 0.0), description="direction that points up in the picture")
-    fov: float = Field(default=28.0, gt=0, lt=180, description="vertical angle of view [degrees]")
+    fov: Annotated[float, Field(strict=True, gt=0, lt=180), PLAIN] = Field(
+        default=28.0, description="vertical angle of view [degrees]"
+    )
 
 
 class RenderSettings(Settings):

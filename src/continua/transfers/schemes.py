@@ -7,12 +7,10 @@ import numpy as np
 from pydantic import BeforeValidator, Field
 from pydantic.dataclasses import dataclass
 
-from continua._model import CONFIG
+from continua._model import CONFIG, PLAIN, Fraction, Whole
 from continua._validation import raises
 from continua.errors import SetupError
 from continua.transfers.plan import GRADIENT, MOMENT, SPIN, Plan, resolve_modes, split
-
-Fraction = Annotated[float, Field(ge=0, le=1)]
 
 
 class Transfer:
@@ -46,9 +44,7 @@ class PIC(Transfer):
 class FLIP(Transfer):
     """FLIP/PIC blend (J15 section 2.2 step 8): little damping, noisy; fraction 0.95 to 0.99 is usual."""
 
-    fraction: Annotated[float, Field(ge=0, le=1)] = Field(
-        default=1.0, description="FLIP fraction, 1 = pure FLIP"
-    )
+    fraction: Fraction = Field(default=1.0, description="FLIP fraction, 1 = pure FLIP")
     type: Literal["flip"] = Field(default="flip", kw_only=True, repr=False)
 
     @property
@@ -119,11 +115,11 @@ class PolyPIC(Transfer):
     4 = APIC, 8, 11, 14, 18, 27.
     """
 
-    modes: int | list[tuple[int, ...]] | None = Field(
+    modes: Whole | list[tuple[Whole, ...]] | None = Field(
         default=None,
         description="number of modes, or their exponents per axis; left out: all products of linear factors",
     )
-    light_node: Annotated[float, Field(ge=0, lt=1)] = Field(
+    light_node: Annotated[float, Field(strict=True, ge=0, lt=1), PLAIN] = Field(
         default=1e-2,
         description="nodes lighter than this fraction of a particle switch off its modes with squares; 0 = never",
     )

@@ -1,0 +1,127 @@
+"""A run that goes on says what is not as it was: its setup, its files, its frames; and it loses no counts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import continua as ct
+from continua.errors import OutputError
+from continua.io import RunFolder
+
+TETRAHEDRON = "v 0 -1 0\nv 1 -1 0\nv 0 0 0\nv 0 -1 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+
+def world(folder: Path, *, E: float = 1e4, friction: float = 0.3, **options: object) -> ct.Simulation:
+    sim = ct.Simulation(0.1, **options)  # type: ignore[arg-type]
+    sim.add(ct.shapes.Sphere((0, 0.5, 0), 0.3), ct.materials.FixedCorotated(E=E), name="ball")
+    sim.add(ct.colliders.Plane((0, 1, 0), friction=friction))
+    sim.add(ct.colliders.Mesh(folder / "rock.obj"))
+    return sim
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    (tmp_path / "rock.obj").write_text(TETRAHEDRON)
+    world(tmp_path).run(frames=4, fps=200, output=tmp_path / "run", checkpoint_interval=1)
+    return tmp_path / "run"
+
+
+def go_on(run: Path, *, accept_changes: bool = False, **changed: float) -> None:
+    sim = world(run.parent, **changed)
+    sim.run(frames=5, fps=200, output=run, resume=True, accept_changes=accept_changes)
+
+
+def test_an_unchanged_run_goes_on(run: Path) -> None:
+    go_on(run)
+    assert RunFolder(run).frame_indices() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"E": 2e4}, r"bodies\[0\].material.E was 10000.0 and is 20000.0"),
+        ({"friction": 0.5}, r"colliders\[0\].friction was 0.3 and is 0.5"),
+        ({"cfl": 0.3}, r"cfl was 0.6 and is 0.3"),
+        ({"transfer": "pic"}, r"transfer was APIC and is PIC"),
+    ],
+)
+def test_a_changed_setup_is_noticed(run: Path, changed: dict[str, float], said: str) -> None:
+    with pytest.raises(OutputError, match=said):
+        go_on(run, **changed)
+    assert RunFolder(run).status == "finished"
+    with pytest.warns(UserWarning, match=said):
+        go_on(run, accept_changes=True, **changed)
+    assert RunFolder(run).frame_indices()[-1] == 5
+    assert "from t = 0.02 s on" in RunFolder(run).description["changes"][0]
+
+
+def test_a_changed_mesh_file_is_noticed(run: Path) -> None:
+    (run.parent / "rock.obj").write_text(TETRAHEDRON.replace("v 1 -1 0", "v 2 -1 0"))
+    with pytest.raises(OutputError, match="the file rock.obj has changed or is gone"):
+        go_on(run)
+
+
+def damage(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        (lambda frames: (frames / "frame_00001.npz").unlink(), "frame 1 is missing"),
+        (lambda frames: damage(frames / "frame_00002.npz"), "frame 2 is damaged"),
+        (
+            lambda frames: (frames / "frame_00003.npz").replace(frames / "frame_00001.npz"),
+            "the file of frame 1 holds frame 3; frame 3 is missing",
+        ),
+        (lambda frames: (frames.parent / "diagnostics.csv").unlink(), r"diagnostics.csv has 0 of 5 rows"),
+    ],
+)
+def test_damage_is_noticed(run: Path, harm: object, said: str) -> None:
+    harm(run / "frames")  # type: ignore[operator]
+    with pytest.raises(OutputError, match=f"is not as it was: {said}"):
+        go_on(run)
+    with pytest.warns(UserWarning, match=said.partition(";")[0]):
+        go_on(run, accept_changes=True)
+    assert RunFolder(run).status == "finished"
+
+
+def test_a_changed_mesh_of_a_body_is_noticed(tmp_path: Path) -> None:
+    def solid(counts: tuple[int, int]) -> ct.Simulation:
+        sim = ct.Simulation(0.1, (0, -1), integrator="optimization")
+        mesh = ct.meshes.BoxMesh((0, 0), (1, 1), counts)
+        sim.add(ct.SolidBody(mesh, ct.materials.NeoHookean(E=1e4)))
+        return sim
+
+    solid((2, 2)).run(frames=1, output=tmp_path)
+    with pytest.raises(OutputError, match=r"the mesh of bodies\[0\] has changed"):
+        solid((2, 3)).run(frames=2, output=tmp_path, resume=True)
+
+
+@pytest.mark.parametrize("kind", ["particles", "mesh"])
+def test_iterations_are_counted_on(kind: str, tmp_path: Path) -> None:
+    def make() -> ct.Simulation:
+        sim = ct.Simulation(0.1, (0, -9.81), integrator="optimization")
+        material = ct.materials.NeoHookean(E=1e4)
+        if kind == "particles":
+            sim.add(ct.shapes.Box((0, 0.5), (0.4, 0.4)), material)
+        else:
+            sim.add(ct.SolidBody(ct.meshes.BoxMesh((0, 0.2), (0.4, 0.6), (4, 4)), material))
+        sim.add(ct.colliders.Plane((0, 1)))
+        return sim
+
+    make().run(frames=6, output=tmp_path / "whole")
+    make().run(frames=3, output=tmp_path / "parts")
+    make().run(frames=6, output=tmp_path / "parts", resume=True)
+    whole, parts = (RunFolder(tmp_path / name).diagnostics() for name in ("whole", "parts"))
+    assert whole["total_newton_iterations"][-1] > 0
+    for name in whole:
+        if name.startswith("total_"):
+            np.testing.assert_array_equal(parts[name], whole[name])
+        if name.startswith("seconds_"):
+            assert (np.diff(parts[name]) >= 0).all()
