@@ -30,7 +30,6 @@ def one_thread():
 def test_case(name: str) -> None:
     outcome = run_case(CASES[name], quick=True)
     assert outcome.inside, [m for m in outcome.measurements if not m.passed] or outcome.failure
-    assert outcome.control_outside, [m for m in outcome.control if m.gated and m.passed]
     assert json.loads(json.dumps(outcome.record()))["passed"] is True
 
 

@@ -1,4 +1,4 @@
-"""Cases whose reference this project did not produce: closed forms, manufactured solutions, experiments."""
+"""Numbers beside references: closed forms, manufactured solutions and experiments; comparisons and calibrations."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,8 @@ from continua.validation import (
     vortex,
     vortex_sheet,
 )
-from continua.validation.case import Case, Measurement, Outcome, run_case
+from continua.validation.case import KINDS, Case, Kind, Measurement, count_kinds
+from continua.validation.outcome import Outcome, run_case
 
 CASES: dict[str, Case] = {
     case.name: case
@@ -61,7 +62,7 @@ CASES: dict[str, Case] = {
     )
 }
 
-__all__ = ["CASES", "Case", "Measurement", "Outcome", "run_case", "select"]
+__all__ = ["CASES", "KINDS", "Case", "Kind", "Measurement", "Outcome", "count_kinds", "run_case", "select"]
 
 
 def select(names: Sequence[str]) -> list[Case]:

@@ -90,6 +90,7 @@ CASE = Case(
     name="bar",
     title="Elastic bar, one end fixed, one free",
     source="wave equation, closed form",
+    kind="closed form",
     cost="5 s",
     control="10 % too stiff",
     measure=measure,

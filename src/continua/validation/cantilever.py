@@ -105,6 +105,7 @@ CASE = Case(
     name="cantilever",
     title="Cantilever: vibration, and large bending by a dead load",
     source="Euler-Bernoulli beam and elastica, closed forms",
+    kind="closed form",
     cost="1 min",
     control="twice as stiff",
     measure=measure,

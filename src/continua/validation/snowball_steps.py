@@ -225,6 +225,7 @@ CASE = Case(
     name="snowball-steps",
     title="Snowballs on the longest steps that a scheme bears",
     source="J15 table 2.1: 7.7 and 10.7 times the mean dt of a semi-implicit method, 3.1 and 5.1 times as fast",
+    kind="comparison",
     cost="1 min",
     control="the printed method, obstacles left out of the solve, at the CFL limit",
     measure=measure,

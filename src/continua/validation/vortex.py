@@ -100,6 +100,7 @@ CASE = Case(
     name="vortex",
     title="Manufactured solution: generalized vortex",
     source="Kamojjala et al. 2015, exact by construction",
+    kind="manufactured",
     cost="3 min",
     control="the sign error in the force that two public codes share",
     measure=measure,
