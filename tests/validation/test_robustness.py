@@ -63,9 +63,7 @@ def test_scripted_ends_hold_in_both_methods() -> None:
 @pytest.mark.parametrize("name", ["1 step per frame", "10 steps per frame"])
 def test_the_map_of_the_minimiser_has_no_holes(name: str) -> None:
     """O8, few pixels: plain Newton fails somewhere at long steps and nowhere at short ones."""
-    ours, plain = (
-        convergence_map(STEPS[name], method, pixels=6) for method in ("minimiser", "plain Newton")
-    )
+    ours, plain = (convergence_map(STEPS[name], method, pixels=6) for method in ("minimiser", "plain Newton"))
     assert ours.converged == 1
     assert (plain.converged == 1) is (name == "10 steps per frame")
     assert ours.median <= 20 and plain.median <= 20

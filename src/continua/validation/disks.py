@@ -54,7 +54,7 @@ def collide(
 def measure(quick: bool, wrong: bool) -> list[Measurement]:
     cells = 40 if quick else 80
     seen = collide(cells, radius=0.22, transfer="pic") if wrong else collide(cells)
-    growth = collide(40, courant=1.2).growth if wrong else seen.growth
+    growth = collide(40, courant=1.05).growth if wrong else seen.growth
     return [
         near("kinetic energy at the start [J/m]", seen.kinetic, KINETIC, 1e-4),
         near("time at which they touch [s]", seen.touch, TOUCH, 0.1 if quick else 0.05),

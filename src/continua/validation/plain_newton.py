@@ -154,6 +154,6 @@ CASE = Case(
     source="independent prototype in double precision, after J15 figure A.2",
     kind="comparison",
     cost="30 s",
-    control="plain Newton in place of the minimiser; at 5 steps per frame, and for plain Newton, one iteration per step",
+    control="plain Newton for the minimiser; at 5 steps per frame, and for plain Newton, one iteration per step",
     measure=measure,
 )

@@ -165,6 +165,6 @@ CASE = Case(
     source="independent prototype in double precision, after J15 figures A.7 and A.8",
     kind="comparison",
     cost="30 s",
-    control="one iteration per step; plain Newton for two starts and the energy; never without negative stiffness for 9^3 points",
+    control="one iteration per step; plain Newton for two starts and the valley; 9^3 points: negative stiffness kept",
     measure=measure,
 )
