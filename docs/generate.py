@@ -8,10 +8,12 @@ from __future__ import annotations
 import ast
 import json
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from continua.gallery._running import module_of
 from continua.scene import catalogue
 from continua.scene.schema import allowed_tags, at, choices, expected
 
@@ -126,7 +128,7 @@ def slug(heading: str) -> str:
 
 
 def gallery() -> str:
-    """Every gallery scene: picture, docstring, cost, small version."""
+    """Every gallery scene: picture, docstring, cost, small version, wrong variants."""
     return "\n\n".join(gallery_entry(name) for name in catalogue.names())
 
 
@@ -138,10 +140,18 @@ def gallery_entry(name: str) -> str:
     parts = [f"## {name}", f"**{first}**"]
     if (IMAGES / f"{name}.png").exists():
         parts.append(f"![{first}](images/{name}.png)")
-    parts += [rest.strip(), f"Cost: {catalogue.cost(name)}.", f"    continua run {name} --film"]
+    parts += [rest.strip(), f"Cost: {catalogue.cost(name)}.", f"    continua run {name} --film", tested(name)]
     listing = f"```python\n{source}```"
     parts.append(f'??? note "The scene"\n\n{indented(listing)}')
     return "\n\n".join(parts)
+
+
+def tested(name: str) -> str:
+    """How the tests run a scene: small, and wrong on purpose."""
+    module = module_of(name)
+    small = " ".join(f"--set {shlex.quote(override)}" for override in module.SMALL)
+    wrong = "; ".join(f"{what} (`{' '.join(changes)}`)" for what, changes, _ in module.WRONG)
+    return f"The tests run it with `{small}`. Its check must fail, and does, for: {wrong}."
 
 
 def commands() -> str:

@@ -72,6 +72,13 @@ def test_frames_land_exactly_on_their_times(tmp_path: Path) -> None:
     assert folder.status == "finished"
 
 
+def test_every_step_of_a_run_is_seen_with_the_times_of_frames_exact() -> None:
+    sim, times = ball(), [0.0]
+    sim.run(frames=3, fps=24, after_step=lambda seen: times.append(seen.time))
+    assert len(times) == sim.steps + 1 and (np.diff(times) > 0).all()
+    assert {1 / 24, 2 / 24, 3 / 24} <= set(times)
+
+
 def test_ctrl_c_within_a_run_leaves_a_checkpoint(tmp_path: Path) -> None:
     import os
     import signal

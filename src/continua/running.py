@@ -95,6 +95,7 @@ def run(
     resume: bool,
     overwrite: bool,
     progress: Callable[[Progress], None] | None,
+    after_step: Callable[[Simulation], None] | None,
     description: dict[str, Any],
 ) -> None:
     """See `Simulation.run`."""
@@ -113,7 +114,7 @@ def run(
             first = recorder.resumed.frame
     try:
         with _interruptible() as stop:
-            _frames(sim, plan, recorder, first, start, progress, stop)
+            _frames(sim, plan, recorder, first, start, progress, after_step, stop)
     except KeyboardInterrupt:
         if recorder is not None:
             recorder.finish("interrupted", "stopped by the user")
@@ -139,6 +140,7 @@ def _frames(
     first: int,
     start: float,
     progress: Callable[[Progress], None] | None,
+    after_step: Callable[[Simulation], None] | None,
     stop: threading.Event,
 ) -> None:
     meter = _Meter(sim, plan, progress, first)
@@ -169,6 +171,8 @@ def _frames(
             meter.vertex_steps += sum(map(len, sim.world.mesh_bodies))
             if dt >= remaining:
                 sim.time = end  # exactly, so that rounding does not add up
+            if after_step is not None:
+                after_step(sim)
             meter.step(frame - 1)
             if stop.is_set():
                 save(frame - 1 if sim.time < end else _finish_frame(record, frame))

@@ -425,11 +425,13 @@ class Simulation:
         overwrite: bool = False,
         checkpoint_interval: int = 10,
         progress: Callable[[Progress], None] | None = None,
+        after_step: Callable[[Simulation], None] | None = None,
         description: dict[str, Any] | None = None,
     ) -> None:
         """Simulate `duration` [s] (or a number of frames), writing frames, checkpoints and diagnostics to `output`.
 
         `resume` continues a run found in `output` from its last good checkpoint; `overwrite` replaces it.
+        `after_step` is called with the simulation after every step, for what must hold all the time.
         Ctrl-C writes a checkpoint and raises KeyboardInterrupt.
         """
         from continua.running import RunPlan, run
@@ -442,5 +444,6 @@ class Simulation:
             resume=resume,
             overwrite=overwrite,
             progress=progress,
+            after_step=after_step,
             description=description or {},
         )

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import math
-import runpy
-from typing import Any
 
+import numpy as np
 import pytest
 
-from continua.scene import catalogue, load_scene
+from continua.gallery import run_scene
+from continua.gallery._running import module_of
+from continua.scene import catalogue
+from continua.scene.overrides import split
 
 NAMES = catalogue.names()
-
-
-def module(name: str) -> dict[str, Any]:
-    return runpy.run_path(str(catalogue.path(name)))
+# what a small version may change without a word: resolution, number of particles, duration, number type
+ONLY_SIZE = {"dx", "size", "counts", "resolution", "particles_per_cell", "duration", "precision"}
 
 
 def test_the_gallery_is_complete() -> None:
@@ -39,29 +38,36 @@ def test_the_gallery_is_complete() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_scene_documents_itself(name: str) -> None:
-    """A docstring that says what to look at, a cost, a small version and a check."""
-    tree = ast.parse(catalogue.path(name).read_text(encoding="utf-8"))
-    text = ast.get_docstring(tree) or ""
+    """A docstring that says what to look at, a cost, a small version, wrong variants and a check."""
+    module = module_of(name)
+    text = module.__doc__ or ""
     assert len(text.splitlines()[0]) < 100 and text.splitlines()[0].endswith(".")
-    content = module(name)
-    scene = content["scene"]
-    unit = "particles" if scene.body or scene.emitter else "vertices"
+    unit = "particles" if module.scene.body or module.scene.emitter else "vertices"
     assert "What to look at" in text and unit in text and "steps" in text
-    assert unit in content["COST"] and content["COST"] == catalogue.cost(name)
-    assert isinstance(content["SMALL"], list) and all("=" in override for override in content["SMALL"])
-    assert callable(content["check"]) and content["check"].__doc__
+    assert unit in module.COST and catalogue.cost(name) == module.COST
+    assert isinstance(module.SMALL, list) and all("=" in override for override in module.SMALL)
+    assert callable(module.check) and module.check.__doc__
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_small_version_that_changes_more_than_its_size_says_so(name: str) -> None:
+    """Other materials, other obstacles: the docstring has the override, word for word."""
+    module = module_of(name)
+    others = [override for override in module.SMALL if split(override)[0][-1] not in ONLY_SIZE]
+    for override in others:
+        assert "The small version" in (module.__doc__ or "")
+        assert f"`{override}`" in " ".join((module.__doc__ or "").split())
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_small_scene_meets_its_promise(name: str) -> None:
     """The small version runs through the same loop as `continua run`, and the scene's own check passes."""
-    content = module(name)
-    scene = load_scene(name, content["SMALL"])
-    sim = scene.build()
+    report = run_scene(name, small=True)
+    assert report.passed, report.failure or [m for m in report.measurements if not m.passed]
+    assert report.run is not None
+    sim = report.run.sim
     assert not sim.world.warnings
-    start = sim.diagnostics()
-    sim.run(frames=scene.run.frames, fps=scene.run.fps)
     assert sim.particles + sum(len(mesh) for mesh in sim.world.mesh_bodies) > 100  # emitters start empty
-    assert sim.time == pytest.approx(scene.run.frames / scene.run.fps)
-    numbers = content["check"](sim, start)
-    assert numbers and all(math.isfinite(value) for value in numbers.values())
+    assert (np.diff(report.run.seen["time"]) > 0).all() and report.run.seen["time"][0] == 0
+    assert any(m.gated for m in report.measurements)
+    assert all(math.isfinite(m.value) for m in report.measurements)

@@ -2,21 +2,7 @@
 
 from __future__ import annotations
 
-import runpy
-from typing import Any
-
-from continua import Simulation
-from continua.scene import catalogue, load_scene
-
-
-def ran(name: str, *changes: str) -> tuple[Simulation, dict[str, Any], dict[str, float]]:
-    """The small version of a scene after its run, its module, and its first diagnostics."""
-    content = runpy.run_path(str(catalogue.path(name)))
-    scene = load_scene(name, [*content["SMALL"], *changes])
-    sim = scene.build()
-    start = sim.diagnostics()
-    sim.run(frames=scene.run.frames, fps=scene.run.fps)
-    return sim, content, start
+from continua.gallery import run_scene
 
 
 def test_more_sand_stays_with_more_friction() -> None:
@@ -28,29 +14,31 @@ def test_more_sand_stays_with_more_friction() -> None:
         ["contact.friction=1"],
         ["body.sand.continuum=main"],
     ):
-        sim, content, _ = ran("sand-slides-on-jello", *changes)
-        left.append(content["left_on_top"](sim))
+        report = run_scene("sand-slides-on-jello", small=True, overrides=changes)
+        left.append(report["part of the sand left on the jelly"])
     assert left[0] < 0.05
     assert left[0] + 0.1 < left[1] < left[2] - 0.1
     assert left[3] > left[1] + 0.1  # the wrong variant
 
 
 def test_snow_stays_on_a_rough_roof() -> None:
-    sim, content, start = ran("snow-off-roof", "contact.friction=1", "duration=0.5")
-    assert content["check"](sim, start)["on_roof"] > 0.9
+    assert run_scene("snow-off-roof", small=True, overrides=["contact.friction=1", "duration=0.5"]).passed
 
 
 def test_yogurt_on_a_cloth_of_its_own() -> None:
     """The cloth carries the yogurt as before, and it is the yogurt that it pushes down."""
-    sim, content, start = ran("yogurt-on-cloth", "springs.continuum=cloth")
-    assert content["check"](sim, start)["cells_below"] < 1
-    assert sim.contact_impulses["cloth_main"][1] < 0
+    report = run_scene("yogurt-on-cloth", small=True, overrides=["springs.continuum=cloth"])
+    assert report.passed and report["lowest yogurt below the cloth [cells]"] < 1
+    assert report.run is not None and report.run.sim.contact_impulses["cloth_main"][1] < 0
 
 
 def test_yogurt_does_not_stick_to_a_cloth_of_its_own() -> None:
     """Thrown sideways it slides on and over the edge; in one continuum it hangs on the cloth."""
-    reached = [
-        float(ran("yogurt-on-cloth", "body.velocity=[0.0, -1.0, 0.8]", *changes)[0].bodies[0].x[:, 2].mean())
-        for changes in ((), ("springs.continuum=cloth",))
-    ]
+    reached = []
+    for changes in ((), ("springs.continuum=cloth",)):
+        report = run_scene(
+            "yogurt-on-cloth", small=True, overrides=["body.velocity=[0.0, -1.0, 0.8]", *changes]
+        )
+        assert report.run is not None
+        reached.append(float(report.run.sim.bodies[0].x[:, 2].mean()))
     assert reached[0] < 0.55 and reached[1] > reached[0] + 0.25

@@ -1,4 +1,5 @@
-"""What several gallery scenes measure: pieces of a torn body, momentum, the trace of a stream, the room of a fluid."""
+"""What several gallery scenes measure: pieces of a torn body, momentum, energy, depth in obstacles, the trace of a
+stream, the room of a fluid."""
 
 from collections.abc import Sequence
 
@@ -23,17 +24,44 @@ def pieces(x: Array, reach: float, smallest: int = 20) -> int:
     return int((np.bincount(labels) >= smallest).sum())
 
 
-def momentum_gap(sim: Simulation, start: dict[str, float]) -> float:
-    """Part of the momentum that neither weight nor obstacles explain, relative to all the pushing there was.
+def unexplained_momentum(sim: Simulation, start: dict[str, float]) -> float:
+    """Largest component of the momentum that neither weight nor obstacles explain [N s].
 
     For simulations without emitters; `start` is what `diagnostics()` said at the beginning.
     """
     now, axes = sim.diagnostics(), "xyz"[: sim.dimension]
     gained = np.array([now[f"momentum_{a}"] - start[f"momentum_{a}"] for a in axes])
-    weight = now["mass"] * sim.gravity * sim.time
-    given = sim.impulses[:, : sim.dimension]
-    scale = np.abs(weight).sum() + np.abs(given).sum()
-    return float(np.abs(gained - weight - given.sum(axis=0)).max() / scale)
+    given = sim.impulses[:, : sim.dimension].sum(axis=0)
+    return float(np.abs(gained - now["mass"] * sim.gravity * sim.time - given).max())
+
+
+def momentum_gap(sim: Simulation, start: dict[str, float]) -> float:
+    """Unexplained momentum, relative to all the pushing there was."""
+    weight = start["mass"] * sim.gravity * sim.time
+    scale = np.abs(weight).sum() + np.abs(sim.impulses[:, : sim.dimension]).sum()
+    return float(unexplained_momentum(sim, start) / scale)
+
+
+def momentum_error(sim: Simulation, start: dict[str, float]) -> float:
+    """Unexplained momentum, relative to what the weight gave."""
+    return unexplained_momentum(sim, start) / float(np.abs(start["mass"] * sim.gravity * sim.time).max())
+
+
+def energy(sim: Simulation) -> float:
+    """Total energy [J]."""
+    return sim.diagnostics()["total"]
+
+
+def depth(sim: Simulation) -> float:
+    """Depth of the particle or vertex that is deepest in an obstacle, in cells; negative if all are outside."""
+    bodies = [body.x.astype(np.float64) for body in sim.bodies if len(body)]
+    found = [c.signed_distance(x, sim.time)[0].min() for c in sim.colliders for x in bodies]
+    return -float(min(found)) / sim.dx
+
+
+def volume_kept(body: ParticleBody) -> float:
+    """Volume of a body over what it was at rest."""
+    return float(body.J @ body.volume / body.volume.sum())
 
 
 def kept(sim: Simulation, double: float, single: float = 1e-3) -> float:

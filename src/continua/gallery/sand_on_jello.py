@@ -11,7 +11,7 @@ bulges at its sides. The check takes the sand away and lets the jelly stand up a
 
 from continua.bodies.emitter import Emitter
 from continua.contact import colliders
-from continua.gallery.sand_on_jello_2d import GAP, HEIGHT, JELLO, SAND, check
+from continua.gallery.sand_on_jello_2d import GAP, HEIGHT, JELLO, SAND, WRONG, check, watch
 from continua.geometry import shapes
 from continua.scene import (
     BodySettings,
@@ -22,7 +22,7 @@ from continua.scene import (
     SimulationSettings,
 )
 
-__all__ = ["check", "scene"]
+__all__ = ["WRONG", "check", "scene", "watch"]
 
 COST = "123 000 particles, 2 450 steps, 2 min"
 SMALL = ["dx=0.03125", "duration=1.2", "precision=double", "emitter.particles_per_cell=8"]

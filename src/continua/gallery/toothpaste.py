@@ -15,12 +15,15 @@ speed. Viscosity sets the time step here: it is twenty times shorter than elasti
 2 400 particles, 41 000 steps; on two cores about a minute.
 """
 
-from continua import Simulation
+from continua.gallery._running import SceneRun
 from continua.gallery.shaving_foam import folds, stream
 from continua.materials import OldroydB
+from continua.validation.case import Measurement, at_least, at_most, reported
 
 COST = "2 400 particles, 41 000 steps, 1 min"
 SMALL = ["dx=0.05", "duration=2.5"]
+FOAM = '{type = "oldroyd-b", mu = 5.0, lam = 50.0, density = 0.2, relaxation_time = 0.5, viscosity = 5e-5}'
+WRONG = [("foam for paste", [f"emitter.material={FOAM}"], "reach of a fold over")]
 
 WIDTH, HEIGHT, SPEED = 0.25, 0.7, 1.0  # of the stream, of the nozzle above the plate [m], [m/s]
 
@@ -38,12 +41,14 @@ scene.title = "Toothpaste"
 scene.run.duration = 3.0
 
 
-def check(sim: Simulation, start: dict[str, float]) -> dict[str, float]:
-    """How far the paste folds to either side [m], compared with foam from the same nozzle."""
-    foam = stream(OldroydB.shaving_foam(), WIDTH, HEIGHT, SPEED, sim.dx).build()
-    foam.run(sim.time)
-    _, paste_reach = folds(sim, WIDTH)
+def check(run: SceneRun) -> list[Measurement]:
+    """How far the paste folds to either side, compared with foam from the same nozzle."""
+    foam = stream(OldroydB.shaving_foam(), WIDTH, HEIGHT, SPEED, run.sim.dx).build()
+    foam.run(run.sim.time)
+    _, paste_reach = folds(run.sim, WIDTH)
     foam_folds, foam_reach = folds(foam, WIDTH)
-    assert foam_folds > 1, "foam does not fold either, so there is nothing to compare with"
-    assert paste_reach < 0.5 * foam_reach, f"paste folds by {paste_reach:.3f} m, foam by {foam_reach:.3f} m"
-    return {"amplitude": paste_reach, "amplitude_of_foam": foam_reach, "ratio": paste_reach / foam_reach}
+    return [
+        at_least("folds of foam", foam_folds, 2),
+        at_most("reach of a fold over that of foam", paste_reach / foam_reach, 0.5),
+        reported("reach of a fold of foam [m]", foam_reach),
+    ]
