@@ -58,7 +58,7 @@ def measure(quick: bool, wrong: bool) -> list[Measurement]:
 CASE = Case(
     name="dam-break",
     title="Dam break, water twice as high as wide",
-    source="experiment of Martin and Moyce 1952",
+    source="experiment of Martin and Moyce 1952, to which the floor was fitted: it sticks",
     kind="calibration",
     cost="20 s",
     control="viscosity of honey, 10 Pa s",
@@ -113,7 +113,7 @@ def measure_incompressible(quick: bool, wrong: bool) -> list[Measurement]:
 INCOMPRESSIBLE = Case(
     name="dam-break-incompressible",
     title="Dam break, incompressible water twice as high as wide",
-    source="experiment of Martin and Moyce 1952",
+    source="experiment of Martin and Moyce 1952; the delay by the gate is fitted",
     kind="experiment",
     cost="10 s",
     control="viscosity of honey, 10 Pa s",

@@ -69,7 +69,7 @@ def measure_ranking(quick: bool, wrong: bool) -> list[Measurement]:
     least = 0.8 if quick else 0.9
     return [
         *found,
-        at_least("smallest step of the ranking, in this order", ranking, 0.005),
+        at_least("smallest step of the ranking, in this order", ranking, 0.005).of_kind("comparison"),
         at_least("PolyPIC: kinetic energy left after a turn", left["PolyPIC"], least, 1.0),
     ]
 
