@@ -7,7 +7,7 @@ BUILD :=  # settings of the build, and where it keeps its files
 OLDEST_PYTHON ?= python3.10
 CORE := CMakeLists.txt pyproject.toml $(shell find core -type f)
 
-.PHONY: help demo test test-oldest test-v3 quick lint docs bench bench-peers sanitize validate clean
+.PHONY: help demo test test-oldest test-v3 quick lint docs bench bench-peers sanitize validate validate-all clean
 help:  ## show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -53,8 +53,11 @@ lint: $(VENV)/dev.stamp  ## style and types
 docs: $(VENV)/dev.stamp  ## build the documentation, strictly
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-validate: $(VENV)/run.stamp  ## compare with closed forms, manufactured solutions and experiments, a few minutes
+validate: $(VENV)/run.stamp  ## compare with closed forms, manufactured solutions and experiments, some ten minutes
 	$(BIN)/continua validate
+
+validate-all: $(VENV)/run.stamp  ## every case and every gallery scene at full size, in hours; goes on where it was stopped
+	$(BIN)/python tools/validate_all.py --jobs 2
 
 bench: $(VENV)/run.stamp  ## speed of this machine
 	$(BIN)/continua bench

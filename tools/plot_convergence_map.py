@@ -10,9 +10,10 @@ import numpy as np
 from matplotlib.colors import BoundaryNorm
 
 from continua.validation.convergence_map import LOWER, STEPS, UPPER, bar, convergence_map
+from continua.validation.plain_newton import Method
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "images" / "convergence-map.png"
-METHODS = {"plain Newton": True, "minimiser": False}
+METHODS: tuple[Method, ...] = ("plain Newton", "minimiser")
 BOUNDS = (0, 3, 5, 10, 20, 50, 100, 500)  # of the colours, in iterations
 STARTS = (0.3, 0.8), (1.6, -0.5), (-0.3, -0.6)  # pixels whose bars are shown
 
@@ -30,9 +31,9 @@ rows[0, 0].set_title("the bar at rest ...", fontsize=10)
 rows[1, 0].set_title("... and three of its starts", fontsize=10)
 
 image = None
-for row, (method, plain) in zip(rows[:, 1:], METHODS.items()):
+for row, method in zip(rows[:, 1:], METHODS):
     for axes, (name, dt) in zip(row, STEPS.items()):
-        found = convergence_map(dt, plain)
+        found = convergence_map(dt, method)
         image = axes.pcolormesh(found.x, found.y, found.iterations, cmap=colors, norm=norm)
         y, x = np.nonzero(np.isnan(found.iterations))
         axes.plot(found.x[x], found.y[y], "x", color="0.15", markersize=4.5, markeredgewidth=1.3)

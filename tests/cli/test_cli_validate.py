@@ -7,13 +7,14 @@ import json
 import pytest
 
 from continua.cli import main
-from continua.validation import CASES
+from continua.validation import CASES, count_kinds
 
 
 def test_list_names_every_case(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["validate", "--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert all(any(line.startswith(name) for line in lines) for name in CASES)
+    assert f"{len(CASES)} cases: {count_kinds(case.kind for case in CASES.values())}" in lines
 
 
 def test_unknown_case(capsys: pytest.CaptureFixture[str]) -> None:
@@ -28,4 +29,5 @@ def test_one_case(capsys: pytest.CaptureFixture[str]) -> None:
     result = json.loads(printed.out)
     assert result["passed"] is True and [case["name"] for case in result["cases"]] == ["shear-wave"]
     assert 19 < result["cases"][0]["measurements"][0]["value"] < 20.5
-    assert "Navier-Stokes" in printed.err and "as it must" in printed.err
+    assert all(row["controlled"] for row in result["cases"][0]["measurements"])
+    assert "Navier-Stokes" in printed.err and "3 numbers with gates: 3 closed form" in printed.err

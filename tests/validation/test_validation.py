@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import pytest
 import continua as ct
 from continua.cli.validate import validate
 from continua.errors import InstabilityError, SetupError
-from continua.validation import CASES, Case, run_case, select
+from continua.validation import CASES, Case, Measurement, count_kinds, run_case, select
 from continua.validation.axis_aligned import AxisAligned
 from continua.validation.case import at_least, at_most, between, near, reported
 from continua.validation.manufactured import ManufacturedMotion
@@ -30,7 +31,7 @@ def one_thread():
 def test_case(name: str) -> None:
     outcome = run_case(CASES[name], quick=True)
     assert outcome.inside, [m for m in outcome.measurements if not m.passed] or outcome.failure
-    assert outcome.control_outside, [m for m in outcome.control if m.gated and m.passed]
+    assert not outcome.complaints
     assert json.loads(json.dumps(outcome.record()))["passed"] is True
 
 
@@ -82,33 +83,57 @@ def test_gates() -> None:
     assert not near("", math.nan, 1.0, 0.02).passed and not at_most("", math.nan, 1.0).passed
 
 
-def example(right: float, wrong: float | None) -> Case:
+def length(value: float) -> Measurement:
+    return near("length [m]", value, 1.0, 0.1)
+
+
+def example(right: float, wrong: list[Measurement] | None, no_control: str = "") -> Case:
     """A case that measures what it is told; None breaks down."""
 
-    def measure(quick: bool, is_wrong: bool) -> list:
-        if is_wrong and wrong is None:
+    def measure(quick: bool, is_wrong: bool) -> list[Measurement]:
+        if not is_wrong:
+            return [length(right).without_control(no_control), reported("width [m]", 3.0)]
+        if wrong is None:
             raise InstabilityError("particles ran away")
-        value = wrong if is_wrong else right
-        assert value is not None
-        return [near("length [m]", value, 1.0, 0.1), reported("width [m]", 3.0)]
+        return wrong
 
-    return Case("example", "Example", "nowhere", "1 s", "longer", measure)
+    return Case("example", "Example", "nowhere", "closed form", "1 s", "longer", measure)
 
 
 @pytest.mark.parametrize(
-    ("right", "wrong", "passes"), [(1.0, 2.0, True), (1.0, None, True), (2.0, 2.0, False), (1.0, 1.0, False)]
+    ("case", "complaint"),
+    [
+        (example(1.0, [length(2.0)]), ""),
+        (example(1.0, [], "there is no shorter one"), ""),
+        (example(2.0, [length(2.0)]), "length"),
+        (example(1.0, [length(1.0)]), "the control PASSES the gate of length"),
+        (example(1.0, []), "no control of length"),
+        (example(1.0, [reported("length [m]", 2.0)]), "no control of length"),
+        (example(1.0, [length(2.0)], "there is no shorter one"), "which is said to have none"),
+        (example(1.0, [length(2.0), near("depth [m]", 2.0, 1.0, 0.1)]), "measures depth"),
+        (example(1.0, None), "the control broke down: particles ran away"),
+    ],
 )
-def test_command_fails_for_numbers_outside_and_controls_inside(
-    right: float, wrong: float | None, passes: bool, monkeypatch: pytest.MonkeyPatch, capsys
+def test_command_fails_for_numbers_outside_and_gates_without_control(
+    case: Case, complaint: str, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
-    monkeypatch.setitem(CASES, "example", example(right, wrong))
-    assert validate(["example"], quick=True, threads=1, as_json=True) == (0 if passes else 1)
+    monkeypatch.setitem(CASES, "example", case)
+    assert validate(["example"], quick=True, threads=1, as_json=True) == bool(complaint)
     printed = capsys.readouterr()
     (record,) = json.loads(printed.out)["cases"]
-    assert record["passed"] is passes and record["measurements"][0]["value"] == right
-    assert record["measurements"][1]["reference"] is None
-    assert record["control"]["fails"] is (wrong != 1.0)
-    assert ("FAIL" in printed.err) is (not passes) and "nowhere" in printed.err
+    assert record["passed"] is not bool(complaint) and record["measurements"][1]["reference"] is None
+    assert ("FAIL" in printed.err) is bool(complaint) and complaint in printed.err
+    assert "nowhere" in printed.err
+
+
+def test_kinds_are_counted_by_row() -> None:
+    case = example(1.0, [length(2.0)])
+    outcome = run_case(case)
+    assert outcome.kinds == ["closed form"], "numbers without a gate do not count"
+    fitted = [length(1.0), length(1.0).of_kind("calibration")]
+    outcome = run_case(replace(case, measure=lambda quick, wrong: fitted))
+    assert count_kinds(outcome.kinds) == "1 closed form, 1 calibration"
+    assert [row["kind"] for row in outcome.record()["measurements"]] == ["closed form", "calibration"]
 
 
 def test_unknown_cases_are_named() -> None:

@@ -381,10 +381,10 @@ def validate(
     threads: Threads = None,
     json: Json = False,
 ) -> int:
-    """Compare with closed forms, manufactured solutions and experiments.
+    """Compare with closed forms, manufactured solutions and experiments, with other programs and other runs.
 
-    Every case also runs with one thing wrong on purpose, which must fail the same gate.
-    Exits with 1 if a number falls outside its gate.
+    Every case also runs with something wrong on purpose, which must fail the same gates.
+    Exits with 1 if a number falls outside its gate, or a wrong one inside.
     """
     from continua.cli.validate import listing, validate
 

@@ -79,7 +79,7 @@ MOVED = {  # what was said of mesh bodies once, and where it is said now
 @raises(SetupError)
 @dataclass(config=CONFIG)
 class Optimization(Integrator):
-    """Backward Euler as the minimum of an energy, so that it converges for steps of any size (J15 A.2, A.6)."""
+    """Backward Euler as the minimum of an energy, which is there for steps of any size (J15 A.2, A.6)."""
 
     tolerance: Positive = Field(
         default=1e-5,

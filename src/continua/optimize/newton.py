@@ -1,6 +1,7 @@
 """Minimise a smooth function that need not be convex: Newton steps by Krylov solves, with a line search (J15 A.3.1).
 
-Converges from any start, so that an implicit time step written as a minimum can be as long as a frame.
+Goes downhill from any start where the energy is finite, so that an implicit time step written as a minimum can be as
+long as a frame; how many iterations that takes is another question, and saddle points of symmetric problems hold it.
 """
 
 from __future__ import annotations

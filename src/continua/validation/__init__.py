@@ -1,4 +1,4 @@
-"""Cases whose reference this project did not produce: closed forms, manufactured solutions, experiments."""
+"""Numbers beside references: closed forms, manufactured solutions and experiments; comparisons and calibrations."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,9 @@ from continua.errors import SetupError
 from continua.validation import (
     axis_aligned,
     backward_euler,
+    ball_models,
     bar,
+    bar_models,
     cantilever,
     channel,
     column,
@@ -20,14 +22,17 @@ from continua.validation import (
     plain_newton,
     recovery,
     sand,
+    sand_container,
     shear,
     snowball_steps,
+    step_counts,
     tank,
     taylor_green,
     vortex,
     vortex_sheet,
 )
-from continua.validation.case import Case, Measurement, Outcome, run_case
+from continua.validation.case import KINDS, Case, Kind, Measurement, count_kinds
+from continua.validation.outcome import Outcome, run_case
 
 CASES: dict[str, Case] = {
     case.name: case
@@ -35,6 +40,8 @@ CASES: dict[str, Case] = {
         vortex.CASE,
         axis_aligned.CASE,
         bar.CASE,
+        bar_models.CASE,
+        ball_models.CASE,
         backward_euler.CASE,
         snowball_steps.CASE,
         convergence_map.CASE,
@@ -42,12 +49,14 @@ CASES: dict[str, Case] = {
         recovery.CASE,
         column.CASE,
         disks.CASE,
+        step_counts.CASE,
         cantilever.CASE,
         incline.CASE,
         continua_touch.CASE,
         continua_slide.CASE,
         continua_roll.CASE,
         sand.CASE,
+        sand_container.CASE,
         dam_break.CASE,
         shear.COUETTE,
         shear.SHEAR_WAVE,
@@ -61,7 +70,7 @@ CASES: dict[str, Case] = {
     )
 }
 
-__all__ = ["CASES", "Case", "Measurement", "Outcome", "run_case", "select"]
+__all__ = ["CASES", "KINDS", "Case", "Kind", "Measurement", "Outcome", "count_kinds", "run_case", "select"]
 
 
 def select(names: Sequence[str]) -> list[Case]:

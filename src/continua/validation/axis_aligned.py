@@ -84,6 +84,7 @@ CASE = Case(
     name="axis-aligned",
     title="Manufactured solution: axis-aligned displacement",
     source="exact by construction",
+    kind="manufactured",
     cost="15 s",
     control="10 % less pressure in the force",
     measure=measure,

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from continua.contact.boundaries import FixedVelocity, Periodic
+from continua.errors import InstabilityError
 from continua.geometry.shapes import Box
 from continua.integrators import Integrator, Optimization, SemiImplicit, Symplectic
-from continua.materials import FixedCorotated
-from continua.materials.base import lame
 from continua.simulation import Simulation
-from continua.validation.bar import LENGTH, NU, SPEED
+from continua.validation.bar import LENGTH, MATERIAL, SPEED
 from continua.validation.case import Case, Measurement, at_most, near
 
 COURANT = (0.5, 1.0, 2.0, 5.0)  # cells that sound crosses per step
@@ -34,33 +33,34 @@ class Decay:
 
 
 def decay(courant: float, integrator: str | Integrator = "semi-implicit", cells: int = 20) -> Decay:
-    """Let the bar ring for one period with steps of `courant` cells of sound."""
+    """Let the bar ring for one period with steps of `courant` cells of sound; explicit ones may tear it apart."""
     h = LENGTH / cells
-    mu, lam = lame(1.0, NU)
-    material = FixedCorotated(1 / (lam + 2 * mu), NU, 1.0)
     sim = Simulation(h, (0, 0), integrator=integrator, dt=courant * h, force_dt=True)
     sim.add(Periodic(1, 0.0, 4 * h))
     sim.add(FixedVelocity((-1, -1), (1e-6 * h, 1), (0, 0)))
     sim.add(
         Box((LENGTH / 2, 2 * h), (LENGTH, 4 * h)),
-        material,
+        MATERIAL,
         velocity=lambda x: np.stack([SPEED * np.sin(FREQUENCY * x[:, 0]), 0 * x[:, 0]], axis=1),
     )
     steps = round(PERIOD / (courant * h))
+    law = (1 + (FREQUENCY * courant * h) ** 2) ** -steps
     energy = [sim.diagnostics()["total"]]
     for _ in range(steps):
-        sim.step()
+        try:
+            sim.step()
+        except InstabilityError:
+            return Decay(np.inf, law, np.inf)
         energy.append(sim.diagnostics()["total"])
-    law = (1 + (FREQUENCY * courant * h) ** 2) ** -steps
     return Decay(energy[-1] / energy[0], law, float(np.diff(energy).max() / energy[0]))
 
 
 def measure(quick: bool, wrong: bool) -> list[Measurement]:
     found = []
     schemes = (SemiImplicit(), Optimization(tolerance=1e-9))
-    for scheme in (Symplectic(),) if wrong else schemes[:1] if quick else schemes:
-        for courant in (2.0, 5.0) if wrong else COURANT:
-            bar = decay(courant, scheme)
+    for scheme in schemes[:1] if quick else schemes:
+        for courant in COURANT:
+            bar = decay(courant, Symplectic() if wrong else scheme)
             label = f"{scheme.type}, dt = {courant:g} h/c"
             found.append(near(f"{label}: energy kept over a period", bar.kept, bar.law, 0.1))
             found.append(at_most(f"{label}: largest gain of energy in a step", bar.largest_gain, 1e-12))
@@ -71,7 +71,8 @@ CASE = Case(
     name="backward-euler",
     title="Decay of a bar under backward Euler",
     source="closed form: (1 + w^2 dt^2)^-1 per step",
+    kind="closed form",
     cost="10 s",
-    control="explicit steps of 2 and 5 h/c",
+    control="explicit steps of the same length",
     measure=measure,
 )

@@ -49,6 +49,7 @@ CASE = Case(
     name="poiseuille",
     title="Poiseuille flow with implicit viscosity",
     source="Navier-Stokes, closed form: a parabola",
+    kind="closed form",
     cost="1 s",
     control="10 % more viscosity",
     measure=measure,

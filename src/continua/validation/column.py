@@ -70,6 +70,7 @@ CASE = Case(
     name="column",
     title="Elastic column under its own weight",
     source="balance of forces, closed form",
+    kind="closed form",
     cost="10 s",
     control="10 % more gravity",
     measure=measure,

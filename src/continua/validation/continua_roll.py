@@ -33,6 +33,7 @@ CASE = Case(
     name="continua-roll",
     title="Disc of one continuum that rolls on another",
     source="rigid disc, closed form",
+    kind="closed form",
     cost="5 s",
     control="one continuum for both",
     measure=measure,

@@ -175,9 +175,14 @@ def discs(
     precision: str = "double",
     offset: tuple[float, ...] = (0.0, 0.0),
     friction: float = 0.0,
+    transfer: str = "apic",
+    dt: float | None = None,
 ) -> Simulation:
-    """Discs of radius 0.2 m that start at (0.2, 0.2) and (0.8, 0.8) with 0.1 m/s along both axes, after `start` [s]."""
-    sim = Simulation(h, (0.0, 0.0), precision=precision)
+    """Discs of radius 0.2 m that start at (0.2, 0.2) and (0.8, 0.8) with 0.1 m/s along both axes, after `start` [s].
+
+    A given dt [s] is taken even beyond the bound of stability.
+    """
+    sim = Simulation(h, (0.0, 0.0), precision=precision, transfer=transfer, dt=dt, force_dt=dt is not None)
     for name, sign, stuff in (("a", 1, material), ("b", -1, other or material)):
         at = 0.5 - sign * (0.3 - 0.1 * start)
         centre = tuple(at + h * np.array(offset))

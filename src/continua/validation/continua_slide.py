@@ -42,6 +42,7 @@ CASE = Case(
     name="continua-slide",
     title="Block of one continuum on a slope of another",
     source="Coulomb friction, closed form",
+    kind="closed form",
     cost="20 s",
     control="one continuum for both",
     measure=measure,

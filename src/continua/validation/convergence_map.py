@@ -15,7 +15,7 @@ from continua.bodies.solid_body import SolidBody
 from continua.geometry.meshes import box_mesh
 from continua.materials import FixedCorotated
 from continua.validation.case import Case, Measurement, at_least, near
-from continua.validation.plain_newton import FRAME, Step, minimised_step, minimising, plain_step
+from continua.validation.plain_newton import FRAME, Method, Step, minimised_step, minimising, plain_step
 
 LENGTH, HEIGHT = 1.0, 0.4  # [m]
 LOWER, UPPER = (-0.5, -1.25), (2.0, 1.25)  # of the map: where the right end is [m]; (1, 0) at rest
@@ -60,30 +60,32 @@ class Map:
         return float(np.nanmedian(self.iterations))
 
 
-def attempt(pixel: tuple[float, float], dt: float, plain: bool) -> Step:
-    """One step."""
+def attempt(pixel: tuple[float, float], dt: float, method: Method) -> Step:
+    """One step of dt [s], no less."""
     body = bar(pixel)
-    if plain:
+    if method == "plain Newton":
         return plain_step(body, dt, tolerance=TOLERANCE)
-    return minimised_step(minimising(body, TOLERANCE, dt=dt), dt)
+    most = 1 if method == "one iteration" else 500
+    return minimised_step(minimising(body, TOLERANCE, dt, most=most))
 
 
-def convergence_map(dt: float, plain: bool, pixels: int = 15) -> Map:
+def convergence_map(dt: float, method: Method, pixels: int = 15) -> Map:
     """Try one step of dt [s] from every pixel."""
     x, y = (np.linspace(low, high, pixels) for low, high in zip(LOWER, UPPER))
-    steps = [[attempt((a, b), dt, plain) for a in x] for b in y]
+    steps = [[attempt((a, b), dt, method) for a in x] for b in y]
     return Map(x, y, np.array([[s.iterations if s.converged else np.nan for s in row] for row in steps]))
 
 
 def measure(quick: bool, wrong: bool) -> list[Measurement]:
+    """Where plain Newton converges everywhere it is no control, and it is none of itself."""
     found, pixels = [], 7 if quick else 15
-    for name in LONG[:1] if quick else LONG if wrong else STEPS:
-        ours = convergence_map(STEPS[name], wrong, pixels)
+    for name in LONG[:1] if quick else STEPS:
+        weak: Method = "plain Newton" if name in LONG else "one iteration"
+        ours = convergence_map(STEPS[name], weak if wrong else "minimiser", pixels)
         found.append(at_least(f"{name}: part of the map that converges", ours.converged, 1.0, 1.0))
-        if not wrong:
-            newton, reference = convergence_map(STEPS[name], True, pixels), CONVERGED.get(name, 1.0)
-            gate = 0.1 if name in LONG else 0.0
-            found.append(near(f"{name}: plain Newton", newton.converged, reference, gate, 1.0))
+        newton = convergence_map(STEPS[name], "one iteration" if wrong else "plain Newton", pixels)
+        reference, gate = CONVERGED.get(name, 1.0), 0.1 if name in LONG else 0.0
+        found.append(near(f"{name}: plain Newton", newton.converged, reference, gate, 1.0))
     return found
 
 
@@ -91,7 +93,8 @@ CASE = Case(
     name="convergence-map",
     title="Bar let go from deformed states: minimiser and plain Newton",
     source="independent prototype in double precision, after J15 figure A.1",
-    cost="90 s",
-    control="plain Newton in place of the minimiser",
+    kind="comparison",
+    cost="2 min",
+    control="plain Newton in place of the minimiser; at shorter steps, and for plain Newton, one iteration per step",
     measure=measure,
 )

@@ -81,6 +81,7 @@ CASE = Case(
     name="incline",
     title="Block on an incline",
     source="Coulomb friction, closed form",
+    kind="closed form",
     cost="5 s",
     control="friction 0.02 smaller where it slides, 0.3 for 0.5 where it rests",
     measure=measure,

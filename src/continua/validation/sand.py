@@ -50,6 +50,7 @@ CASE = Case(
     name="sand-column",
     title="Collapse of a column of sand, aspect ratio 2",
     source="experiments in channels, range of the literature (Lube et al. 2005 and others)",
+    kind="experiment",
     cost="40 s",
     control="friction 2 for the run-out, 0.1 for the height",
     measure=measure,

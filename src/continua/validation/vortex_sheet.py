@@ -34,6 +34,7 @@ PROTOTYPE: dict[str, tuple[Transfer, tuple[float, float, float]]] = {
     "PolyPIC": (PolyPIC(), (0.878, 0.798, 0.709)),
     "FLIP": (FLIP(1.0), (0.880, 0.808, 0.717)),
 }
+AFFINE = PolyPIC(modes=3)  # that is APIC
 
 
 def disc(x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -82,7 +83,11 @@ def kinetic_energies(
 def measure(quick: bool, wrong: bool) -> list[Measurement]:
     times = TIMES[:1] if quick else TIMES
     names = ("PIC", "APIC", "PolyPIC") if quick else tuple(PROTOTYPE)
-    left = {name: kinetic_energies(PROTOTYPE[name][0], times, cells=24 if wrong else CELLS) for name in names}
+    schemes = {name: PROTOTYPE[name][0] for name in names} | ({"PolyPIC": AFFINE} if wrong else {})
+    left = {
+        name: kinetic_energies(scheme, times, cells=24 if wrong else CELLS)
+        for name, scheme in schemes.items()
+    }
     found = []
     for name in names:
         for number, time in enumerate(times):
@@ -93,8 +98,7 @@ def measure(quick: bool, wrong: bool) -> list[Measurement]:
                 near(quantity, value, reference, BAND, 1.0) if gated else reported(quantity, value, reference)
             )
     ranked = np.array([left[name] for name in names if name not in UNGATED])
-    if not wrong:
-        found.append(at_least("smallest step of the ranking", float(np.diff(ranked, axis=0).min()), 1e-3))
+    found.append(at_least("smallest step of the ranking", float(np.diff(ranked, axis=0).min()), 1e-3))
     return found
 
 
@@ -102,7 +106,8 @@ CASE = Case(
     name="vortex-sheet",
     title="Vortex sheet: energy that transfers keep",
     source="independent prototype in double precision with a spectral projection, after G20 figure 2.8",
+    kind="comparison",
     cost="40 s",
-    control="half the resolution",
+    control="half the resolution, and PolyPIC with affine modes only",
     measure=measure,
 )
