@@ -65,13 +65,15 @@ void with_fields(const std::vector<nb::object>& fields_, const std::vector<nb::o
     });
 }
 
-// None, or an object with slack, reach and correction.
+// None, or an object with slack, reach, correction and cone.
 ObstacleLaw law_of(nb::handle object) {
     ObstacleLaw law;
     if (object.is_none()) return law;
     law.slack = nb::cast<double>(object.attr("slack"));
     law.reach = nb::cast<double>(object.attr("reach"));
     law.correction = nb::cast<double>(object.attr("correction"));
+    law.cone = nb::cast<double>(object.attr("cone"));
+    if (!(law.cone >= 0 && law.cone <= 1)) throw std::invalid_argument("law.cone: must lie between 0 and 1");
     if (!(law.slack >= 0 && law.slack <= 1)) throw std::invalid_argument("law.slack: must lie between 0 and 1");
     if (!(law.reach > 0 && law.reach <= 2)) throw std::invalid_argument("law.reach: must lie between 0 and 2");
     return law;

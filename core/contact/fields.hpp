@@ -157,19 +157,35 @@ struct TilePlace {
     }
 };
 
-// A particle as the deformed cube it once was: half its width along a unit vector n is r |F^T n|.
+// What a particle tells of the surface at a node is less the farther it lies beside it: per cell beyond its own width, its
+// surface is taken to rise by this much. Else round bodies, whose rim rises, would touch at all nodes around the lowest
+// particle and not roll, and a normal that leans a little at an edge would make the far ends of two flat faces overlap.
+inline constexpr double kCone = 0.35;
+
+// A particle as the deformed cube it once was: half its width along a unit vector n is r |F^T n|. Points without volume
+// have none; they stand for the half cell around them.
 template <int d>
 struct ParticleCube {
     double r = -1, F[d * d];  // r < 0: not read yet
 
     template <class T>
+    void read(const FieldSet<T>& set, int64_t i) {
+        if (r >= 0) return;
+        const double volume = set.particles.volume[i];
+        r = 0.5 * (d == 2 ? std::sqrt(volume) : std::cbrt(volume));
+        for (int c = 0; c < d * d; ++c) F[c] = set.particles.F[c * set.particles.stride + i];
+    }
+    // Distance across n from a node [m] up to which the particle tells where the surface is: half a diagonal.
+    template <class T>
+    double half_diagonal(const FieldSet<T>& set, int64_t i, double dx) {
+        if (set.thin) return 0.5 * dx;
+        read(set, i);
+        return r * std::sqrt(d - 1.0);
+    }
+    template <class T>
     double half_width(const FieldSet<T>& set, int64_t i, const Vec3& n) {
         if (set.thin) return 0;
-        if (r < 0) {
-            const double volume = set.particles.volume[i];
-            r = 0.5 * (d == 2 ? std::sqrt(volume) : std::cbrt(volume));
-            for (int c = 0; c < d * d; ++c) F[c] = set.particles.F[c * set.particles.stride + i];
-        }
+        read(set, i);
         double sum = 0;
         for (int b = 0; b < d; ++b) {
             double component = 0;
@@ -179,5 +195,11 @@ struct ParticleCube {
         return r * std::sqrt(sum);
     }
 };
+
+// How much of that distance lies beyond `own` [m], for a particle at off [cells] from the node.
+inline double beside(const Vec3& off, const Vec3& n, double own, double dx) {
+    const double up = dot(off, n);
+    return std::max(0.0, dx * std::sqrt(std::max(0.0, dot(off, off) - up * up)) - own);
+}
 
 }  // namespace continua

@@ -16,6 +16,7 @@ struct ObstacleLaw {
     double slack = 0.25;      // [cells] overlap of particles with an obstacle that does not fill their node
     double reach = 0.9;       // [cells] nodes farther away never touch: fronts of liquids would stick to them
     double correction = 1.0;  // factor on the second term of phi_b
+    double cone = 0.7;        // slope of the surface beside a particle: steeper than kCone, balls roll on obstacles
     double hold = 0.25;       // [cells] sticky and slip obstacles hold what is nearer than this
     double inside = -0.5;     // [cells] and whatever is deeper than this
 };
@@ -189,12 +190,14 @@ void find_fill_gaps(ObstacleZone<T, d>& zone, const FieldZone<T, d>& fill, doubl
     }
 }
 
-// Gaps by the extent of particles: the least sd(x_p) - e_p(grad sd(x_p)) of those whose stencil holds the node.
+// Gaps by the extent of particles: the least sd(x_p) - e_p(grad sd(x_p)) of those whose stencil holds the node, and the
+// more the farther they lie beside it.
 template <class T, int d, int degree>
 class ObstacleExtents {
   public:
-    ObstacleExtents(ObstacleZone<T, d>& zone, const std::vector<ObstacleSurface>& surfaces, const Lattice<T, d>& lattice)
-        : zone_(zone), surfaces_(surfaces), lattice_(lattice), start_(zone.keys.size() * size_t(kBlockNodes<d>) + 1, 0) {
+    ObstacleExtents(ObstacleZone<T, d>& zone, const std::vector<ObstacleSurface>& surfaces, const Lattice<T, d>& lattice,
+                    const ObstacleLaw& law)
+        : zone_(zone), surfaces_(surfaces), lattice_(lattice), law_(law), start_(zone.keys.size() * size_t(kBlockNodes<d>) + 1, 0) {
         for (size_t z = 0; z < zone.keys.size(); ++z)
             for (int64_t i = zone.first[z]; i < zone.first[z + 1]; ++i)
                 start_[z * kBlockNodes<d> + zone.nodes[i].node + 1] += 1;
@@ -233,12 +236,13 @@ class ObstacleExtents {
     // The distance of one particle from one surface; on periodic axes the particle may lie one period off.
     struct Seen {
         int32_t surface = -1;
-        Vec3 x{0, 0, 0};
-        double gap = 0;
+        Vec3 x{0, 0, 0}, normal{0, 0, 0};
+        double gap = 0, own = 0;
     };
     ObstacleZone<T, d>& zone_;
     const std::vector<ObstacleSurface>& surfaces_;
     const Lattice<T, d>& lattice_;
+    const ObstacleLaw& law_;
     std::vector<int64_t> start_;
 
     bool any_wanted(size_t node) const {
@@ -270,19 +274,22 @@ class ObstacleExtents {
                 Vec3 x = position[node];
                 for (int a = 0; a < d; ++a) x[a] += dx * off[a];
                 for (int64_t i = start_[target[node]], k = place[node]; i < start_[target[node] + 1]; ++i, ++k)
-                    if (zone_.nodes[i].wanted) out[k].gap = std::min(out[k].gap, gap_of(set, p, x, zone_.nodes[i].surface, seen));
+                    if (zone_.nodes[i].wanted) out[k].gap = std::min(out[k].gap, gap_of(set, p, x, off, zone_.nodes[i].surface, seen));
             });
         }
     }
-    double gap_of(const FieldSet<T>& set, int64_t p, const Vec3& x, int32_t surface, std::vector<Seen>& seen) const {
+    double gap_of(const FieldSet<T>& set, int64_t p, const Vec3& x, const Vec3& off, int32_t surface,
+                  std::vector<Seen>& seen) const {
         Seen& one = seen[surface];
-        const double near = 0.01 * double(lattice_.dx);  // the same place up to rounding
+        const double dx = lattice_.dx, near = 0.01 * dx;  // the same place up to rounding
         if (one.surface < 0 || std::fabs(one.x[0] - x[0]) > near || std::fabs(one.x[1] - x[1]) > near ||
             std::fabs(one.x[2] - x[2]) > near) {
             const SurfaceDistance at = surfaces_[surface].shape.evaluate(x);
-            one = {surface, x, at.phi - ParticleCube<d>().half_width(set, p, at.normal)};
+            ParticleCube<d> cube;
+            const double half = cube.half_width(set, p, at.normal);
+            one = {surface, x, at.normal, at.phi - half, cube.half_diagonal(set, p, dx)};
         }
-        return one.gap;
+        return one.gap + law_.cone * beside(off, one.normal, one.own, dx);
     }
     Vec3 node_position(int32_t number) const {
         Vec3 x = first_node(lattice_, zone_.keys[number / kBlockNodes<d>]);
@@ -310,7 +317,7 @@ void find_obstacle_gaps(ObstacleZone<T, d>& zone, const Field<T>& field, const F
         const Vec3 u = vector_of<d>(field.nodes + (int64_t(node.block) * kBlockNodes<d> + node.node) * 4);
         node.wanted &= dot(minus(u, node.velocity), node.out) < 0;
     }
-    ObstacleExtents<T, d, degree> extents(zone, surfaces, lattice);
+    ObstacleExtents<T, d, degree> extents(zone, surfaces, lattice, law);
     for (const FieldSet<T>& set : field.sets) extents.find(set);
 }
 

@@ -6,10 +6,11 @@ import numpy as np
 from scenes import JELLY, A, G, H, run, time_step
 from two_fields import Fields, ball_points, body_of, lattice_points, plain_nodes
 
-from continua import colliders
+from continua import colliders, motions
 from continua.contact.fields import ObstacleLaw
 from continua.materials import FixedCorotated, Liquid
 
+WATER = Liquid(bulk_modulus=1e5)
 PLACES = (0.0, 1e-6, 0.2, 0.37, 0.5, 0.63, 0.8, 0.99)
 
 
@@ -34,26 +35,24 @@ def down(slope=0.0, d=2):
     return g
 
 
-def box(low, high, name="block", material=JELLY, velocity=None, spacing=A):
-    return body_of(
-        name,
-        lattice_points(np.array(low) * H, np.array(high) * H, spacing),
-        spacing,
-        material,
-        velocity=velocity,
-    )
+def box(low, high, name="block", material=JELLY, velocity=None, spacing=A, dtype=np.float64):
+    points = lattice_points(np.array(low) * H, np.array(high) * H, spacing)
+    return body_of(name, points, spacing, material, velocity=velocity, dtype=dtype)
 
 
 def bottom(body):
-    """Mean height of the lowest face [cells]."""
+    """Mean height of the lowest face [cells]; particles are as high as they have been squeezed."""
     y = body.x[:, 1]
-    return (y[y < y.min() + 0.5 * A].mean() - A / 2) / H
+    low = y < y.min() + 0.5 * A
+    return (y[low] - A / 2 * body.F[low, 1, 1]).mean() / H
 
 
-def rest(place, material=JELLY, d=2, obstacle=None, seconds=1.0, **options):
+def rest(place, material=JELLY, d=2, obstacle=None, seconds=1.0, dtype=np.float64, **options):
     """Height [cells] of a block after a drop of 0.2 cells."""
     deep = [2] * (d - 2)
-    body = box([0, 0.2, *(-w for w in deep)], [8 if d == 2 else 4, 4.2, *deep], material=material)
+    body = box(
+        [0, 0.2, *(-w for w in deep)], [8 if d == 2 else 4, 4.2, *deep], material=material, dtype=dtype
+    )
     world = world_of([body], [obstacle or floor(d)], gravity=down(d=d), place=place, **options)
     run(world, seconds, time_step(material))
     heights = run(world, 0.2, time_step(material), lambda: bottom(body))
@@ -68,7 +67,7 @@ def roll(cells, place, seconds=0.4, **options):
     return forward(world, body, seconds) / (2 / 3 * G * np.sin(slope))
 
 
-def roll_in_space(cells, place, *, sphere, seconds=0.3):
+def roll_in_space(cells, place, *, sphere, seconds=0.4, law=None):
     """The same in 3D: a ball, or a cylinder without ends on a periodic axis."""
     radius, slope = cells * H, np.radians(20)
     if sphere:
@@ -82,6 +81,7 @@ def roll_in_space(cells, place, *, sphere, seconds=0.3):
     world = Fields(
         [body], H, gravity=down(slope, 3), origin=origin, period=period, obstacles=[floor(3, friction=0.5)]
     )
+    world.contact.law = law or ObstacleLaw()
     return forward(world, body, seconds) / ((5 / 7 if sphere else 2 / 3) * G * np.sin(slope))
 
 
@@ -96,7 +96,7 @@ def forward(world, body, seconds):
 def slide(mu, place, d=2, seconds=0.3, slope=np.pi / 6, **options):
     """Acceleration minus that of a rigid block, in g; for mu above tan(slope) the creep [m/s]."""
     deep = [2] * (d - 2)
-    body = box([0, 0, *(-w for w in deep)], [8 if d == 2 else 4, 4, *deep])
+    body = box([0, 0, *(-w for w in deep)], [8, 4, *deep])
     world = world_of([body], [floor(d, friction=mu)], gravity=down(slope, d), place=place, **options)
     dt = time_step()
     v = run(world, seconds, dt, lambda: body.v[:, 0].mean())
@@ -173,15 +173,14 @@ def rebound(place, **options):
     return v[-1] / 0.5
 
 
-def level(place, seconds=1.5, **options):
-    """Change of the height of a liquid's centre [cells] in a basin, from rest."""
-    water = Liquid(bulk_modulus=1e5)
-    body = box([0, 0], [16, 8], material=water)
+def level(place, material=WATER, seconds=1.5, **options):
+    """Change of the level of a liquid, or sand, in a basin [cells], from rest and beyond what its weight squeezes."""
+    body = box([0, 0], [16, 8], material=material)
     basin = colliders.Box(center=(8 * H, 20 * H), size=(16 * H, 40 * H), inverted=True)
     world = world_of([body], [basin], gravity=down(), place=place, **options)
-    dt = 0.4 * H / (water.wave_speed() + 1)
+    dt = 0.4 * H / (material.wave_speed() + 1)
     y = run(world, seconds, dt, lambda: body.x[:, 1].mean())
-    squeeze = 1000 * G * (8 * H) ** 2 / 1e5 / 3  # of the centre, by its own weight
+    squeeze = G * (8 * H) ** 2 / material.wave_speed() ** 2 / 3  # of the centre; rho c^2 is the modulus
     return 2 * (y[-len(y) // 4 :].mean() - 4 * H + squeeze) / H
 
 
@@ -195,6 +194,42 @@ def groove(place, **options):
     centre = body.x[:, 1].mean() / H
     y = run(world, 0.6, time_step(), lambda: body.x[:, 1].mean() / H)
     return y[len(y) // 2 :].mean() - centre + 0.2
+
+
+def soft(place, **options):
+    """Height [cells] at which a block stands that its weight squeezes by 4 % at the bottom."""
+    jelly = FixedCorotated(E=9e4, nu=0.3, density=1000)
+    body = box([0, 0], [8, 8], material=jelly)
+    world = world_of([body], [floor()], gravity=down(), place=place, **options)
+    heights = run(world, 1.0, time_step(jelly), lambda: bottom(body))
+    return heights[len(heights) // 4 :].mean()
+
+
+def piston(place, **options):
+    """Cells by which a block between walls is squeezed less than its piston has moved, judged by the force on it."""
+    body, speed, seconds = box([0, 0], [8, 8]), 0.04, 0.4
+    walls = [floor(), colliders.Plane(normal=(1, 0)), colliders.Plane(normal=(-1, 0), point=(8 * H, 0))]
+    plate = colliders.Plane(normal=(0, -1), point=(0, 8 * H), motion=motions.Linear((0, -speed)))
+    world = world_of([body], [plate, *walls], place=place, **options)
+    dt = time_step()
+    force = -run(world, seconds, dt, lambda: world.contact.wall_impulses[0, 1]) / dt
+    moved = speed * dt * np.arange(1, len(force) + 1) / H
+    late, modulus = len(force) // 2, 1e6 * 0.7 / (1.3 * 0.4)
+    return (moved - force / (modulus * H))[late:].mean()
+
+
+def overhang(place, **options):
+    """Height [cells] of a block on a box whose edge it overhangs by 2 of 8 cells, above the box."""
+    body = box([0, 0], [8, 4])
+    table = colliders.Box(center=(-4 * H, -5 * H), size=(20 * H, 10 * H), friction=0.5)
+    low = body.ids[(body.x[:, 1] < A) & (body.x[:, 0] < 4 * H)]
+    world = world_of([body], [table], gravity=down(), place=place, **options)
+
+    def height():
+        return (body.x[np.isin(body.ids, low), 1].mean() - A / 2) / H
+
+    run(world, 0.6, time_step())
+    return run(world, 0.2, time_step(), height).mean()
 
 
 def span(function, places=PLACES, **options):

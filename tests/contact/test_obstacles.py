@@ -11,6 +11,7 @@ import continua
 from continua import boundaries, colliders, motions
 from continua.contact.fields import FieldContact, ObstacleLaw, all_pairs, obstacle_contacts
 from continua.integrators import ObstacleTable
+from continua.materials import DruckerPrager, NeoHookean, Snow, VonMises
 
 FEW = PLACES[::3]
 
@@ -19,12 +20,51 @@ FEW = PLACES[::3]
 def test_rest_touch_and_spin(place):
     assert abs(scenes.rest(place)) < 0.03  # [-0.005, -0.001]
     assert abs(scenes.touch(place)) < 0.1  # [0.002]
-    assert scenes.spin(0.2, place) == 0
+    assert all(scenes.spin(gap, place) == 0 for gap in (0.2, 0.3, 0.5))
+
+
+SAND = DruckerPrager(E=1e6, nu=0.3, density=1600, friction_angle=40)
+SOLIDS = (
+    NeoHookean(E=1e6, nu=0.3, density=1000),
+    VonMises(E=1e6, nu=0.3, density=1000, yield_stress=2e4),
+    Snow(E=1e6),
+)
+
+
+@pytest.mark.parametrize("material", SOLIDS, ids=lambda m: type(m).__name__)
+def test_rest_of_other_materials(material):
+    assert max(abs(scenes.rest(p, material=material)) for p in FEW) < 0.03  # [0.003; snow 0.019]
+
+
+def test_rest_in_single_precision():
+    assert max(abs(scenes.rest(p, dtype=np.float32)) for p in FEW) < 0.03  # [0.003]
+
+
+def test_a_soft_block_and_an_overhanging_one():
+    assert max(abs(scenes.soft(p)) for p in FEW) < 0.06  # [0.037]
+    assert max(abs(scenes.overhang(p)) for p in PLACES) < 0.03  # [0.003]
+
+
+def test_piston():
+    """Both faces are where they are within 0.03 cells each."""
+    assert max(abs(scenes.piston(p)) for p in PLACES) < 0.06  # [0.018]
 
 
 @pytest.mark.parametrize("mu", [0.0, 0.2, 0.4])
 def test_slide(mu):
     assert max(abs(scenes.slide(mu, p)) for p in FEW) < 0.003  # [0.0003]
+
+
+def test_cubic_splines():
+    """The same gates; the wider spline makes discs of 4 cells radius roll a little worse."""
+    cubic = {"degree": 3}
+    assert max(abs(scenes.rest(p, **cubic)) for p in FEW) < 0.03  # [0.005]
+    assert max(abs(scenes.touch(p, **cubic)) for p in FEW) < 0.1  # [0.007]
+    assert scenes.spin(0.2, 0.0, **cubic) == 0
+    assert max(abs(scenes.slide(0.2, p, **cubic)) for p in FEW) < 0.003  # [0.0001]
+    assert max(abs(scenes.hang(p, **cubic)) for p in FEW) < 0.05  # [0.001]
+    assert max(abs(scenes.level(p, **cubic)) for p in FEW) < 0.1  # [0.056]
+    assert min(scenes.plate(0.5, p, **cubic) for p in FEW) > -0.06  # [0.23]
 
 
 def test_stick():
@@ -45,6 +85,7 @@ def test_hang_plate_groove_and_layer():
 
 def test_level_of_a_liquid():
     assert max(abs(scenes.level(p)) for p in FEW) < 0.1  # [0.045]
+    assert max(abs(scenes.level(p, material=SAND)) for p in FEW) < 0.1  # [0.012]
 
 
 def test_rebound():
@@ -195,7 +236,7 @@ def sampled_floor(**options):
 def test_space_rest_touch_and_slide():
     assert abs(scenes.rest(0.37, d=3, seconds=0.3)) < 0.03
     assert abs(scenes.touch(0.63, d=3)) < 0.1
-    assert abs(scenes.slide(0.2, 0.37, d=3, seconds=0.15)) < 0.01
+    assert max(abs(scenes.slide(0.2, p, d=3)) for p in FEW) < 0.003  # [0.0002]
 
 
 def test_space_sampled_obstacle():
@@ -204,7 +245,10 @@ def test_space_sampled_obstacle():
 
 def test_space_roll():
     assert scenes.roll_in_space(4, 0.37, sphere=False) > 0.80  # [0.84]
-    assert scenes.roll_in_space(6, 0.37, sphere=True, seconds=0.2) > 0.90  # [0.96; radius 4: 0.61 to 0.78]
+    assert min(scenes.roll_in_space(4, p, sphere=True) for p in FEW) > 0.80
+    assert scenes.roll_in_space(6, 0.37, sphere=True, seconds=0.2) > 0.90
+    wrong = ObstacleLaw(cone=0.0)  # the lowest particle touches at all nodes around it
+    assert scenes.roll_in_space(4, 0.37, sphere=True, law=wrong) < 0.75
 
 
 def test_space_turning_obstacle():

@@ -24,7 +24,7 @@ def block_above_floor(
     """20 x 20 particles, two cells above a floor that just covers the nodes at y = 0, falling at `speed` [m/s]."""
     sim = ct.Simulation(H, (0, -9.81), integrator=integrator, **settings)
     body = sim.add(ct.shapes.Box((0.0, 0.35), (0.5, 0.5)), material, velocity=(0, -speed))
-    sim.add(ct.colliders.Plane((0, 1), (0, 1e-9), mode=mode))
+    sim.add(ct.colliders.Plane((0, 1), mode=mode))
     return sim, body
 
 

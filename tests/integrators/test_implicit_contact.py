@@ -8,7 +8,7 @@ from implicit_worlds import RUBBER, H, block_above_floor
 
 import continua as ct
 from continua.integrators import Integrator, Optimization, SemiImplicit, implicit
-from continua.validation.incline import JELLY, exact, slope_of
+from continua.validation.incline import JELLY, Slide, exact
 
 G = 9.8  # [m/s^2]
 schemes = pytest.mark.parametrize("scheme", ["semi-implicit", "optimization"])
@@ -35,7 +35,7 @@ def test_implicit_positions_stay_out_of_sticky_floors() -> None:
 def test_a_block_comes_to_rest_and_the_floor_carries_its_weight(scheme: str, mode: str) -> None:
     sim = ct.Simulation(H, (0, -G), integrator=scheme)
     body = sim.add(ct.shapes.Box((0.0, 0.15), (0.4, 0.3)), JELLY)
-    sim.add(ct.colliders.Plane((0, 1), (0, 1e-6), mode=mode))
+    sim.add(ct.colliders.Plane((0, 1), mode=mode))
     while sim.time < 1:
         sim.step(1 - sim.time)
     before, weight = sim.impulses[0, 1], float(body.mass.sum()) * G
@@ -55,7 +55,7 @@ def test_separating_floors_let_go_and_slip_floors_do_not(scheme: str) -> None:
     def height(mode: str) -> float:
         sim = ct.Simulation(H, (0, -G), integrator=scheme)
         body = sim.add(ct.shapes.Box((0.0, 0.15), (0.4, 0.3)), JELLY, velocity=(0, 2.0))
-        sim.add(ct.colliders.Plane((0, 1), (0, 1e-6), mode=mode))
+        sim.add(ct.colliders.Plane((0, 1), mode=mode))
         while sim.time < 0.1:
             sim.step(0.1 - sim.time)
         return float(body.x[:, 1].min())
@@ -69,8 +69,8 @@ def incline(scheme: str, friction: float, dt: float, theta: float = 30.0, durati
     a = np.radians(theta)
     sim = ct.Simulation(H, (G * np.sin(a), -G * np.cos(a)), integrator=scheme, dt=dt, force_dt=True)
     body = sim.add(ct.shapes.Box((0, 0.15), (0.4, 0.3)), JELLY)
-    sim.add(ct.colliders.Plane((0, 1), (0, 1e-6), friction=friction))
-    return slope_of(sim, body, np.array([1.0, 0.0]), duration)
+    sim.add(ct.colliders.Plane((0, 1), friction=friction))
+    return Slide(sim, body, np.array([1.0, 0.0])).acceleration(duration)
 
 
 @schemes

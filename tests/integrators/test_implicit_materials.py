@@ -43,7 +43,7 @@ def impact(
     )
     ball = ct.shapes.Sphere((0, 7 * H), 6 * H)
     body = sim.add(ball, ct.materials.Snow(), velocity=(0, -speed), sampling="jittered")
-    sim.add(ct.colliders.Plane((0, 1), (0, 1e-9), mode="sticky"))
+    sim.add(ct.colliders.Plane((0, 1), mode="sticky"))
     fastest = 0.0
     while sim.time < 0.15:
         sim.step(0.15 - sim.time)

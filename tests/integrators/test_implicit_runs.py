@@ -31,7 +31,7 @@ def busy_world(scheme: str, d: int, precision: str = "double", nudge: float = 0.
         sampling="jittered",
     )
     sim.add(ct.shapes.Box((size + 0.02, 0.3, 0)[cut], (size,) * d), RUBBER, velocity=(-2, -1, 0)[cut])
-    sim.add(ct.colliders.Plane((0, 1, 0)[cut], (0, 1e-6, 0)[cut], friction=0.4))
+    sim.add(ct.colliders.Plane((0, 1, 0)[cut], friction=0.4))
     ball = ct.motions.Linear((0.5, -0.5, 0)[cut])
     sim.add(ct.colliders.Sphere((0.3, 0.75, 0)[cut], 0.12, motion=ball))
     return sim

@@ -87,6 +87,7 @@ class ObstacleLaw:
     slack: float = SLACK  # overlap of particles with an obstacle that does not fill their node
     reach: float = 0.9  # nodes farther away never touch
     correction: float = 1.0  # factor on the second term of what an obstacle fills
+    cone: float = 0.7  # slope of the surface beside a particle, as far as nodes there are concerned
 
 
 @dataclass
@@ -163,7 +164,7 @@ def obstacle_contacts(
     Regions of fixed velocity are not among them.
     """
     node, row, normal, velocity, gaps, held = _core.obstacle_contacts(
-        one, lattice, lattice.dimension, degree, obstacles.rows, list(obstacles.samples), law
+        one, lattice, lattice.dimension, degree, obstacles.rows, list(obstacles.samples), law or ObstacleLaw()
     )
     gap, gap_fill, gap_extent, distance = gaps.T.copy()
     return ObstacleContacts(

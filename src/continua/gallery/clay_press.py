@@ -37,7 +37,6 @@ CLAY = VonMises(E=2e6, nu=0.45, density=1800.0, yield_stress=float(np.sqrt(2.0))
 SHEAR_STRENGTH = CLAY.yield_stress / np.sqrt(2)  # k [Pa]
 WIDTH, HEIGHT, LEFT = 0.2, 0.1, 0.05  # of the block; height at the end [m]
 PRESS, LIFT = 0.1, 0.03  # time of pressing and of lifting [s]
-GAP = 1e-6  # the table lies a hair above a row of nodes, so that this row carries the clay [m]
 
 scene = Scene(
     title="A plate squeezes clay",
@@ -50,7 +49,7 @@ scene = Scene(
         )
     ],
     collider=[
-        colliders.Plane(normal=(0.0, 1.0), point=(0.0, GAP), mode="sticky", name="table"),
+        colliders.Plane(normal=(0.0, 1.0), mode="sticky", name="table"),
         colliders.Box(
             center=(0.0, HEIGHT + 0.0125),
             size=(0.5, 0.025),

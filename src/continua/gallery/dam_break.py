@@ -32,7 +32,6 @@ SMALL = ["dx=0.0047625"]
 WRONG = [("water like honey", ["body.material.viscosity=10.0"], "front")]
 
 END = float(EXPERIMENT[-1, 0] / SECOND)  # T = 3.11, the last time of the table [s]
-GAP = 1e-6  # floor and wall lie a hair inside a row of nodes, so that these nodes hold the water [m]
 
 scene = Scene(
     title="Dam break",
@@ -46,8 +45,8 @@ scene = Scene(
         )
     ],
     collider=[
-        colliders.Plane(normal=(0.0, 1.0), point=(0.0, GAP), mode="sticky", name="floor"),
-        colliders.Plane(normal=(1.0, 0.0), point=(GAP, 0.0), name="wall"),
+        colliders.Plane(normal=(0.0, 1.0), mode="sticky", name="floor"),
+        colliders.Plane(normal=(1.0, 0.0), name="wall"),
     ],
     run=RunSettings(duration=END, fps=40 / END),
     render=RenderSettings(color_by="speed", limits=(0.0, 2.0)),

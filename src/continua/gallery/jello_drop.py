@@ -44,7 +44,6 @@ WRONG = [("dough for jelly", [f"body.material={DOUGH}"], "energy left")]
 SIDE, DROP = 0.26, 0.3  # of a cube, and between the flat one and the floor [m]
 JELLY = FixedCorotated(E=2e4, nu=0.3, density=1000.0)
 SQUARES = 11  # modes from which on squares are among them
-GAP = 1e-6  # the floor lies a hair above a row of nodes, so that this row carries the cubes [m]
 
 
 def cube(name: str, x: float, tilt: float) -> BodySettings:
@@ -60,7 +59,7 @@ scene = Scene(
         dx=0.026, gravity=(0.0, -9.81, 0.0), transfer=PolyPIC(modes=11), elastic_cfl=0.1
     ),
     body=[cube("flat", -0.62, 0.0), cube("tilted", 0.0, 20.0), cube("on a corner", 0.6, 45.0)],
-    collider=[colliders.Plane(normal=(0.0, 1.0, 0.0), point=(0.0, GAP, 0.0), friction=0.3, name="floor")],
+    collider=[colliders.Plane(normal=(0.0, 1.0, 0.0), friction=0.3, name="floor")],
     run=RunSettings(duration=1.0, fps=40.0),
     render=RenderSettings(
         color_by="body",

@@ -11,7 +11,7 @@ bulges at its sides. The check takes the sand away and lets the jelly stand up a
 
 from continua.bodies.emitter import Emitter
 from continua.contact import colliders
-from continua.gallery.sand_on_jello_2d import DOUGH, GAP, HEIGHT, JELLO, SAND, check, watch
+from continua.gallery.sand_on_jello_2d import DOUGH, HEIGHT, JELLO, SAND, check, watch
 from continua.geometry import shapes
 from continua.scene import (
     BodySettings,
@@ -50,7 +50,7 @@ scene = Scene(
             name="sand",
         )
     ],
-    collider=[colliders.Plane(normal=(0.0, 1.0, 0.0), point=(0.0, GAP, 0.0), friction=0.6, name="floor")],
+    collider=[colliders.Plane(normal=(0.0, 1.0, 0.0), friction=0.6, name="floor")],
     run=RunSettings(duration=1.5, fps=24.0),
     render=RenderSettings(
         color_by="body", camera=CameraSettings(position=(0.8, 0.95, 1.6), target=(0.0, 0.21, 0.0))

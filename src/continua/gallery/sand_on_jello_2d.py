@@ -32,7 +32,6 @@ JELLO = FixedCorotated(E=2e4, nu=0.3, density=1000.0)
 SAND = DruckerPrager(E=2e5, nu=0.3, density=1600.0, friction_angle=33.0)
 WIDTH, HEIGHT = 0.6, 0.25  # of the jelly [m]
 POUR, SPEED = 1.2, 1.5  # how long [s] and how fast [m/s]
-GAP = 1e-6  # the floor lies a hair above a row of nodes, so that this row carries the jelly [m]
 
 scene = Scene(
     title="Sand on jelly in 2D",
@@ -41,7 +40,7 @@ scene = Scene(
     emitter=[
         Emitter(shapes.Box((0.0, 0.85), (0.1, 0.05)), SAND, velocity=(0.0, -SPEED), stop=POUR, name="sand")
     ],
-    collider=[colliders.Plane(normal=(0.0, 1.0), point=(0.0, GAP), friction=0.6, name="floor")],
+    collider=[colliders.Plane(normal=(0.0, 1.0), friction=0.6, name="floor")],
     run=RunSettings(duration=2.0, fps=24.0),
     render=RenderSettings(color_by="body"),
 )

@@ -32,8 +32,8 @@ def fronts(cells: int, *, viscosity: float = 1e-3, floor: Mode = "sticky") -> ND
     water = Liquid(bulk_modulus=1000.0 * sound**2, density=1000.0, viscosity=viscosity)
     sim = Simulation(dx, (0.0, -GRAVITY))
     body = sim.add(Box((WIDTH / 2, HEIGHT / 2), (WIDTH, HEIGHT)), water)
-    sim.add(Plane((0.0, 1.0), (0.0, 1e-6 * dx), mode=floor, name="floor"))  # holds the nodes at height 0
-    sim.add(Plane((1.0, 0.0), (1e-6 * dx, 0.0), name="wall"))
+    sim.add(Plane((0.0, 1.0), mode=floor, name="floor"))
+    sim.add(Plane((1.0, 0.0), name="wall"))
     found = []
     for time in EXPERIMENT[:, 0] / SECOND:
         while sim.time < time - 1e-12:

@@ -68,7 +68,7 @@ def world(scheme: str, scene: str, particles: float, cfl: float = CFL) -> Simula
     nx, ny = (0.0, 1.0) if scene == "drop" else (-1.0, 0.0)
     away = RADIUS + 3 * dx
     throw_ball(away * nx, away * ny, (-SPEED * nx, -SPEED * ny))
-    sim.add(Plane((nx, ny), (1e-9 * nx, 1e-9 * ny), mode="sticky"))
+    sim.add(Plane((nx, ny), mode="sticky"))
     return sim
 
 
