@@ -6,12 +6,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import binary_erosion
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from continua import Simulation
 from continua.bodies.points import ParticleBody
+from continua.geometry.connected import connected_pieces
 
 Array = NDArray[np.float64]
 
@@ -19,8 +18,7 @@ Array = NDArray[np.float64]
 def pieces(x: Array, reach: float, smallest: int = 20) -> int:
     """Number of pieces of at least `smallest` particles; particles at x (N, d) [m] hold together within `reach` [m]."""
     pairs = cKDTree(x).query_pairs(reach, output_type="ndarray")
-    links = coo_array((np.ones(len(pairs), bool), (pairs[:, 0], pairs[:, 1])), shape=(len(x), len(x)))
-    labels = connected_components(links, directed=False)[1]
+    labels = connected_pieces(pairs, len(x))
     return int((np.bincount(labels) >= smallest).sum())
 
 

@@ -8,11 +8,10 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from continua.errors import GeometryError
 from continua.geometry.base import Array
+from continua.geometry.connected import connected_pieces
 
 Indices = NDArray[np.int32]
 
@@ -81,9 +80,7 @@ class SimplexMesh:
     @cached_property
     def components(self) -> Indices:
         """Number (N,) of the connected piece that every point belongs to, counted from 0."""
-        a, b = self.edges.T
-        graph = coo_array((np.ones(len(a), dtype=bool), (a, b)), shape=(len(self.points),) * 2)
-        return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int32)
+        return connected_pieces(self.edges, len(self.points))
 
     def quality(self) -> Quality:
         """Angles and radius ratio of the worst cells."""

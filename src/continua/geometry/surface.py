@@ -7,11 +7,10 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from continua.errors import GeometryError
 from continua.geometry.base import Array
+from continua.geometry.connected import connected_pieces
 
 Indices = NDArray[np.int32]
 FORMATS = (".obj", ".ply", ".stl")
@@ -131,8 +130,7 @@ def _make_consistent(
     conflict = forward[pairs[:, 0]] == forward[pairs[:, 1]]
     rows = np.concatenate([first, first + count])
     columns = np.concatenate([second + count * conflict, second + count * ~conflict])
-    graph = coo_array((np.ones(len(rows), dtype=bool), (rows, columns)), shape=(2 * count, 2 * count))
-    _, side = connected_components(graph, directed=False)
+    side = connected_pieces(np.stack([rows, columns], axis=1), 2 * count)
     kept, flipped = side[:count], side[count:]
     if (kept == flipped).any():
         raise GeometryError(f"{name} is one-sided, so that it has no inside")

@@ -8,11 +8,10 @@ from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 from continua import _core
 from continua.errors import GeometryError, SetupError
+from continua.geometry.connected import connected_pieces
 from continua.mesh.energy import Array, node_array
 from continua.mesh.indices import vertex_indices
 
@@ -129,8 +128,7 @@ class SelfCollision:
             raise GeometryError(f"self-collision: {error}") from None
         self.own_body, self._only_others = own_body, only_others
         edges = np.asarray(cells)[:, [(i, j) for i in range(d + 1) for j in range(i)]].reshape(-1, 2)
-        graph = coo_matrix((np.ones(len(edges)), edges.T), (len(rest), len(rest)))
-        self._part = connected_components(graph, directed=False)[1]  # (N,) the body of every node
+        self._part = connected_pieces(edges, len(rest))  # (N,) the body of every node
         self._stiffness, self._epsilon = stiffness, epsilon
         self._x = rest
         self._held: NDArray[np.int32] | None = None
