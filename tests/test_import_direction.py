@@ -19,6 +19,7 @@ LEVELS = [
     {
         "options",
         "plan",
+        "memory",
         "describing",
         "resuming",
         "counters",

@@ -25,11 +25,13 @@ from continua.continuum.rules import sides
 from continua.continuum.settings import MAIN, Contact, Continuum
 from continua.errors import SetupError
 from continua.geometry.base import Shape
-from continua.geometry.sampling import sample
+from continua.geometry.points import Points
+from continua.geometry.sampling import TooManyPoints, sample
 from continua.grid.blocks import Lattice
 from continua.integrators.schemes import Integrator, Optimization, as_integrator
 from continua.materials.base import Material, NativeMaterial
 from continua.materials.incompressible import IncompressibleFluid
+from continua.memory import most_particles, too_many
 from continua.transfers import Transfer, as_transfer, kept_gradient
 
 DEGREES = {"linear": 1, "quadratic": 2, "cubic": 3}
@@ -348,20 +350,34 @@ class World:
         self._check_material(material, continuum)
         name = self._new_name(name, "body", self.names())
         seed = self.seed + len(self.particle_bodies)
-        points, volumes = sample(shape, self._spacing(particles_per_cell), sampling, seed)  # type: ignore[arg-type]
-        v, gradient = evaluate(velocity, points)
         variation = Variation(material, vary, regions) if vary or regions else None
-        for number in variation.unused_regions(points) if variation else ():
-            self.warn(
-                f'regions[{number}] of body "{name}" holds no particle; move it, enlarge it or leave it out'
-            )
         body = ParticleBody(
             name, material, self.dimension, self.dtype, variation, self._modes(continuum), fields
         )
         body.continuum = continuum
+        points, volumes = self._sample(body, shape, self._spacing(particles_per_cell), sampling, seed)
+        v, gradient = evaluate(velocity, points)
+        for number in variation.unused_regions(points) if variation else ():
+            self.warn(
+                f'regions[{number}] of body "{name}" holds no particle; move it, enlarge it or leave it out'
+            )
         body.append(points, v, gradient if self.transfer_of(continuum).affine else 0 * gradient, volumes)
         self._take(body)
         return body
+
+    def _sample(
+        self, body: ParticleBody, shape: Shape, spacing: float, sampling: str, seed: int
+    ) -> tuple[NDArray, NDArray]:
+        """Points (N, d) [m] that fill a shape and their volumes (N,); refused before they exist if they do not fit."""
+        most = most_particles(self, body)
+        volume = None if isinstance(shape, Points) else shape.volume()
+        expected = 0.0 if volume is None else volume / spacing**self.dimension
+        if expected > most:
+            raise too_many(self, body, expected, most)
+        try:
+            return sample(shape, spacing, sampling, seed, most)  # type: ignore[arg-type]
+        except TooManyPoints as error:
+            raise too_many(self, body, error.count, most) from None
 
     def _take(self, body: Body) -> None:
         self.bodies.append(body)
