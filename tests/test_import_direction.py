@@ -19,6 +19,7 @@ LEVELS = [
     {
         "options",
         "plan",
+        "concurrency",
         "memory",
         "describing",
         "resuming",

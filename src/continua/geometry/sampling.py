@@ -52,7 +52,7 @@ def sample(
     """
     if not (math.isfinite(spacing) and spacing > 0):
         raise GeometryError(f"the spacing of particles must be greater than 0, not {spacing}")
-    if method not in get_args(Method):
+    if not isinstance(method, str) or method not in get_args(Method):
         raise GeometryError(
             f"there is no sampling method {method!r}, use one of {', '.join(get_args(Method))}"
         )

@@ -11,7 +11,7 @@ from continua.render.view import View
 # Measured, in bytes: per pixel of the picture, of the band that is drawn at once, and per particle.
 FLAT_PIXEL, FLAT_PARTICLE = 7, 2000
 IMAGE, LEGEND, STAGE = 3, 10, 35
-PIXEL, SOLID_PIXEL, PARTICLE = 385, 1100, 105
+PIXEL, SOLID_PIXEL, PARTICLE = 440, 1100, 105
 ENCODER, ENCODED_PIXEL, ENCODED_FRAMES = 62e6, 5, 43
 
 
