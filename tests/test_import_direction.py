@@ -19,6 +19,8 @@ LEVELS = [
     {
         "options",
         "plan",
+        "concurrency",
+        "memory",
         "describing",
         "resuming",
         "counters",

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
 import continua as ct
+from continua.errors import SetupError
+from continua.io.machine import container_free
+from continua.memory import emitted
 
 
 def test_a_snow_particle_takes_at_most_260_bytes_in_single_precision() -> None:
@@ -25,3 +35,96 @@ def test_the_grid_holds_only_occupied_blocks() -> None:
 
     near, far = blocks(40.0), blocks(4e5 / 10)  # 400 and 400 000 cells apart
     assert far == near < 200
+
+
+MEASURE = """
+import gc, json, sys, tempfile
+import continua as ct
+
+d, precision, integrator, count = json.loads(sys.argv[1])
+
+def made(count):
+    dx = 2 / count ** (1 / d)
+    sim = ct.Simulation(dx, (0, -9.81, 0)[:d], precision=precision, integrator=integrator)
+    water = ct.materials.IncompressibleFluid.water()
+    sim.add(ct.shapes.Box((0,) * d, (1,) * d), water if integrator == "incompressible" else ct.materials.Snow())
+    return sim
+
+def status(name):
+    return next(1024 * int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name))
+
+with tempfile.TemporaryDirectory() as folder:
+    made(2000).run(frames=1, fps=1e5, output=folder + "/small")
+    gc.collect()
+    open("/proc/self/clear_refs", "w").write("5")  # the peak begins anew
+    before = status("VmRSS")
+    sim = made(count)
+    estimate = sim.summary().memory
+    sim.run(frames=1, fps=1e5, output=folder + "/large")
+    print(json.dumps([status("VmHWM") - before, estimate]))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the peak is read from /proc")
+@pytest.mark.parametrize(
+    ("d", "precision", "integrator"),
+    [
+        (3, "double", "symplectic"),
+        (3, "single", "symplectic"),
+        (2, "double", "symplectic"),
+        (3, "double", "semi-implicit"),
+        (3, "double", "incompressible"),
+    ],
+)
+def test_the_estimate_is_within_20_percent_of_the_peak(d: int, precision: str, integrator: str) -> None:
+    wish = json.dumps([d, precision, integrator, 80_000])
+    done = subprocess.run([sys.executable, "-c", MEASURE, wish], capture_output=True, text=True, check=True)
+    measured, estimate = json.loads(done.stdout)
+    assert estimate == pytest.approx(measured, rel=0.2)
+
+
+def test_what_does_not_fit_is_refused_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("continua.memory.available_memory", lambda: int(1e8))
+    sim = ct.Simulation(0.005)
+    ball = ct.shapes.Sphere((0, 0, 0), 0.5)
+    for shape in (ball, ball - ct.shapes.Sphere((0, 0.4, 0), 0.3)):  # of known and of unknown volume
+        with pytest.raises(SetupError, match=r"would have about [\d.]+e\+07 particles, which need [\d.]+ GB"):
+            sim.add(shape, ct.materials.Snow())
+    assert not sim.bodies
+    sim = ct.Simulation(0.1)
+    sim.add(ball, ct.materials.Snow())
+
+
+def test_what_an_emitter_will_add_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    sim = ct.Simulation(0.05, (0, -9.81))
+    jet = sim.add(ct.Emitter(ct.shapes.Box((0, 0), (0.4, 0.1)), ct.materials.Liquid(), velocity=(0, -2)))
+    expected = emitted(sim, jet, 0.5)
+    while sim.time < 0.5:
+        sim.step(0.5 - sim.time)
+    assert len(jet) == pytest.approx(expected, rel=0.05)
+    monkeypatch.setattr("continua.memory.available_memory", lambda: int(1e8))
+    with pytest.raises(
+        SetupError, match=r"this run needs about .* more memory, but 100 MB are free: use a larger dx"
+    ):
+        sim.run(1e4)
+
+
+@pytest.mark.parametrize(
+    ("version", "files"),
+    [
+        ("0::/", {"memory.max": "1000", "memory.current": "400", "memory.stat": "inactive_file 100\n"}),
+        (
+            "3:memory:/",
+            {
+                "memory/memory.limit_in_bytes": "1000",
+                "memory/memory.usage_in_bytes": "400",
+                "memory/memory.stat": "inactive_file 100\n",
+            },
+        ),
+    ],
+)
+def test_limits_of_containers_count(version: str, files: dict[str, str], tmp_path: Path) -> None:
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert container_free(version, tmp_path) == [700]

@@ -11,7 +11,6 @@ os.environ.setdefault("GOMP_SPINCOUNT", "20000")
 
 if TYPE_CHECKING:
     from continua import gallery, integrators, io, materials, pointtest, render, scene, testing, transfers
-    from continua._core import set_threads, threads
     from continua.bodies import velocity as velocities
     from continua.bodies.body import Body
     from continua.bodies.drain import Drain
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from continua.bodies.spring_body import SpringBody
     from continua.bodies.start import Placed, Scattered
     from continua.bodies.variation import Gradient
+    from continua.concurrency import set_threads, threads
     from continua.contact import boundaries, colliders, motions
     from continua.contact.penalty import PenaltyContact
     from continua.continuum.settings import Contact, Continuum
@@ -48,8 +48,8 @@ _HOMES = {
     "Simulation": "continua.simulation",
     "SolidBody": "continua.bodies.solid_body",
     "SpringBody": "continua.bodies.spring_body",
-    "set_threads": "continua._core",
-    "threads": "continua._core",
+    "set_threads": "continua.concurrency",
+    "threads": "continua.concurrency",
 }
 _MODULES = {
     "boundaries": "continua.contact.boundaries",

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
@@ -62,6 +63,20 @@ def whole_number(name: str, value: Any, error: type[ContinuaError], *, least: in
     if not number.is_integer() or number < least:
         raise error(f"{name} must be a whole number of at least {least}, not {shown(value)}")
     return int(value)
+
+
+def numbers_of_shape(
+    name: str, value: Any, shape: tuple[int, ...], error: type[ContinuaError]
+) -> NDArray[np.float64]:
+    """An argument that must be an array of numbers of that shape, or one that can be repeated to it."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise error(f"{name} must be an array of numbers of shape {shape}, not {shown(value)}") from None
+    try:
+        return np.broadcast_to(array, shape)
+    except ValueError:
+        raise error(f"{name} must have the shape {shape}, not {array.shape}") from None
 
 
 def flag(name: str, value: Any, error: type[ContinuaError]) -> bool:

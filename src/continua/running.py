@@ -17,6 +17,7 @@ from continua.counters import counters, restore_counters
 from continua.describing import describe
 from continua.errors import InstabilityError, OutputError, SetupError
 from continua.io import BodyFrame, Checkpoint, Frame, Recorder, RunFolder
+from continua.memory import check_run
 from continua.plan import RunPlan
 from continua.resuming import changes, refusal
 from continua.summary import Progress
@@ -80,6 +81,7 @@ def run(
     """See `Simulation.run`."""
     if not sim.bodies:
         raise SetupError("there is nothing to simulate; add a body or an emitter first")
+    check_run(sim, plan.duration)
     recorder = None
     first, start = 0, sim.time
     if output is not None:

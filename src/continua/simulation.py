@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from continua._validation import positive_number
+from continua._validation import positive_number, shown
 from continua.bodies.body import Body
 from continua.bodies.force import pushed
 from continua.contact.colliders import Collider
@@ -407,6 +407,8 @@ class Simulation:
 
     def load_state(self, state: dict[str, NDArray]) -> None:
         """Continue from `state()` of a simulation that was set up in the same way."""
+        if not isinstance(state, Mapping) or "clock" not in state:
+            raise SetupError(f"this is not a state of a simulation, as sim.state() gives it: {shown(state)}")
         stored = {key.split("/")[0] for key in state if key.startswith("body")}
         if len(stored) != len(self.bodies):
             raise SetupError(
@@ -461,6 +463,12 @@ class Simulation:
         from continua.plan import RunPlan
         from continua.running import run
 
+        if output is not None and not isinstance(output, (str, PathLike)):
+            raise SetupError(f"output must be the path of a folder, not {shown(output)}")
+        if progress is not None and not callable(progress):
+            raise SetupError(f"progress must be a function, not {shown(progress)}")
+        if not isinstance(description, (Mapping, type(None))):
+            raise SetupError(f"description must be a dict, not {shown(description)}")
         plan = RunPlan.of(duration, frames, fps, checkpoint_interval)
         run(
             self,

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from continua import _core
 from continua.continuum.rules import pairs
-from continua.grid.blocks import CHANNELS, SIDE
+from continua.memory import run_memory
 from continua.timestep import Bound, strictest
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ class PairSummary:
 
 @dataclass(frozen=True)
 class Summary:
-    """A simulation at a glance. SI units; memory in bytes."""
+    """A simulation at a glance. SI units; memory in bytes is the most that a run takes, without what emitters add."""
 
     dimension: int
     dx: float
@@ -116,7 +115,7 @@ def summarise(sim: Simulation) -> Summary:
         wave_speed=max((b.wave_speed for b in bodies), default=0.0),
         expected_dt=bound.dt,
         dt_bound=str(bound),
-        memory=_memory(sim),
+        memory=run_memory(sim),
         continua=[
             ContinuumSummary(
                 name,
@@ -134,15 +133,3 @@ def summarise(sim: Simulation) -> Summary:
 def _word(scheme: object) -> str:
     """What scene files call a scheme."""
     return str(getattr(scheme, "type", type(scheme).__name__))
-
-
-def _memory(sim: Simulation) -> int:
-    """Particle arrays, sorting, meshes, and a grid of about three blocks per full block of particles (its rim
-    included)."""
-    arrays = sum(body.nbytes for body in sim.bodies)
-    if sim.steps:
-        return arrays + sum(stepper.nbytes for stepper in sim.steppers.values())
-    nodes = SIDE**sim.dimension
-    blocks = 3 * sim.particles / (2**sim.dimension * nodes) + 8
-    tile = _core.tile_nodes(sim.dimension, sim.world.degree)
-    return int(arrays + blocks * (nodes + tile) * CHANNELS * np.dtype(sim.world.dtype).itemsize)

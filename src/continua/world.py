@@ -9,6 +9,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from continua._validation import finite_number, flag, positive_number, shown, whole_number
 from continua.bodies.body import Body
 from continua.bodies.drain import Drain
 from continua.bodies.emitter import Emitter
@@ -17,7 +18,7 @@ from continua.bodies.force import BodyForce
 from continua.bodies.kinds import mesh_bodies, particle_bodies
 from continua.bodies.mesh_body import MeshBody
 from continua.bodies.points import ParticleBody
-from continua.bodies.variation import Regions, Variation, Vary
+from continua.bodies.variation import Regions, Variation, Vary, checked_variation
 from continua.bodies.velocity import Affine, Rigid, evaluate
 from continua.contact.boundaries import FixedVelocity, Periodic, blocks_of_period
 from continua.contact.colliders import Collider
@@ -25,12 +26,14 @@ from continua.continuum.rules import sides
 from continua.continuum.settings import MAIN, Contact, Continuum
 from continua.errors import SetupError
 from continua.geometry.base import Shape
-from continua.geometry.sampling import sample
+from continua.geometry.points import Points
+from continua.geometry.sampling import TooManyPoints, sample
 from continua.grid.blocks import SIDE, Lattice
 from continua.grid.reach import box_of, check_reach, check_resolution, lattice_offset
 from continua.integrators.schemes import Integrator, Optimization, as_integrator
 from continua.materials.base import Material, NativeMaterial
 from continua.materials.incompressible import IncompressibleFluid
+from continua.memory import most_particles, too_many
 from continua.timestep import beyond_stability
 from continua.transfers import Transfer, as_transfer, kept_gradient
 
@@ -41,8 +44,8 @@ VelocityLike = Rigid | Affine | ArrayLike | Callable[[NDArray], ArrayLike] | Non
 
 
 def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:
-    if value not in allowed:
-        raise SetupError(f'{name} must be one of {", ".join(allowed)}, not "{value}"')
+    if not isinstance(value, str) or value not in allowed:
+        raise SetupError(f"{name} must be one of {', '.join(allowed)}, not {shown(value)}")
     return value
 
 
@@ -70,22 +73,28 @@ class World:
         push_out: float | None = 0.5,
         seed: int = 0,
     ) -> None:
-        if not (np.isfinite(dx) and dx > 0):
-            raise SetupError(f"dx must be a positive number of metres, not {dx}")
-        self.gravity = np.array(gravity, dtype=np.float64)
+        self.dx = positive_number("dx", dx, SetupError)
+        try:
+            self.gravity = np.array(gravity, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise SetupError(f"gravity must be two or three numbers, not {shown(gravity)}") from None
         if self.gravity.shape not in ((2,), (3,)) or not np.isfinite(self.gravity).all():
             raise SetupError("gravity needs two numbers for a 2D world or three for a 3D world")
-        if dt is not None and not (np.isfinite(dt) and dt > 0):
-            raise SetupError(f"dt must be a positive number of seconds, not {dt}")
+        dt = None if dt is None else positive_number("dt", dt, SetupError)
+        force_dt = flag("force_dt", force_dt, SetupError)
+        cfl = finite_number("cfl", cfl, SetupError)
+        elastic_cfl = finite_number("elastic_cfl", elastic_cfl, SetupError)
+        if push_out is not None and not (push_out := finite_number("push_out", push_out, SetupError)) >= 0:
+            raise SetupError(f"push_out must not be negative, got {push_out}")
+        seed = whole_number("seed", seed, SetupError)
         if not 0 < cfl < 1 or elastic_cfl <= 0:
             raise SetupError("cfl must lie between 0 and 1, and elastic_cfl must be positive")
         if wrong := beyond_stability(elastic_cfl, force_dt):
             raise SetupError(f"elastic_cfl {wrong}")
-        self.dx = float(dx)
         self.precision = _one_of("precision", precision, ("single", "double"))
         self.transfer = as_transfer(transfer)
         self.integrator = as_integrator(integrator)
-        self.kernel = _one_of("kernel", kernel or self.integrator.kernel, tuple(DEGREES))
+        self.kernel = _one_of("kernel", self.integrator.kernel if kernel is None else kernel, tuple(DEGREES))
         self.stress_transfer = _one_of("stress_transfer", stress_transfer, ("gradient", "mls"))
         self.transfer.plan(self.dimension, self.degree)  # a scheme that does not fit the splines fails here
         self.deformation = _one_of("deformation", deformation, ("safe", "exponential"))
@@ -237,7 +246,9 @@ class World:
 
     def _continuum_for(self, name: str | None) -> str:
         """The continuum of a new body, made at first use unless continua are declared one by one."""
-        name = name or MAIN
+        name = MAIN if name is None else name
+        if not isinstance(name, str) or not name:
+            raise SetupError(f"continuum must be a name, not {shown(name)}")
         if name not in self.continua:
             if self._declared and name != MAIN:
                 raise SetupError(
@@ -323,6 +334,8 @@ class World:
             while f"{stem}{number}" in taken:
                 number += 1
             return f"{stem}{number}"
+        if not isinstance(name, str) or not name:
+            raise SetupError(f"name must be a text, not {shown(name)}")
         if name in taken:
             raise SetupError(
                 f'the name "{name}" is already used; give every body, collider and drain its own name'
@@ -335,9 +348,9 @@ class World:
         return [*bodies, *(c.name for c in self.colliders), *(d.name for d in self.drains)]
 
     def _spacing(self, particles_per_cell: int | None) -> float:
-        count = 2**self.dimension if particles_per_cell is None else particles_per_cell
-        if count < 1:
-            raise SetupError(f"particles_per_cell must be at least 1, not {count}")
+        count = 2**self.dimension
+        if particles_per_cell is not None:
+            count = whole_number("particles_per_cell", particles_per_cell, SetupError, least=1)
         return float(self.dx / count ** (1 / self.dimension))
 
     def _add_body(
@@ -360,20 +373,35 @@ class World:
         name = self._new_name(name, "body", self.names())
         self._check_resolution(f'body "{name}"', *shape.bounds())
         seed = self.seed + len(self.particle_bodies)
-        points, volumes = sample(shape, self._spacing(particles_per_cell), sampling, seed)  # type: ignore[arg-type]
-        v, gradient = evaluate(velocity, points)
+        vary, regions = checked_variation(vary, regions)
         variation = Variation(material, vary, regions) if vary or regions else None
-        for number in variation.unused_regions(points) if variation else ():
-            self.warn(
-                f'regions[{number}] of body "{name}" holds no particle; move it, enlarge it or leave it out'
-            )
         body = ParticleBody(
             name, material, self.dimension, self.dtype, variation, self._modes(continuum), fields
         )
         body.continuum = continuum
+        points, volumes = self._sample(body, shape, self._spacing(particles_per_cell), sampling, seed)
+        v, gradient = evaluate(velocity, points)
+        for number in variation.unused_regions(points) if variation else ():
+            self.warn(
+                f'regions[{number}] of body "{name}" holds no particle; move it, enlarge it or leave it out'
+            )
         body.append(points, v, gradient if self.transfer_of(continuum).affine else 0 * gradient, volumes)
         self._take(body)
         return body
+
+    def _sample(
+        self, body: ParticleBody, shape: Shape, spacing: float, sampling: str, seed: int
+    ) -> tuple[NDArray, NDArray]:
+        """Points (N, d) [m] that fill a shape and their volumes (N,); refused before they exist if they do not fit."""
+        most = most_particles(self, body)
+        volume = None if isinstance(shape, Points) else shape.volume()
+        expected = 0.0 if volume is None else volume / spacing**self.dimension
+        if expected > most:
+            raise too_many(self, body, expected, most)
+        try:
+            return sample(shape, spacing, sampling, seed, most)  # type: ignore[arg-type]
+        except TooManyPoints as error:
+            raise too_many(self, body, error.count, most) from None
 
     def _take(self, body: Body) -> None:
         self.bodies.append(body)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from continua._validation import shown
 from continua.bodies.body import Body
 from continua.errors import SetupError
 
@@ -27,9 +28,18 @@ class BodyForce:
 
     acceleration: Callable[[Any, float], ArrayLike]
 
+    def __post_init__(self) -> None:
+        if not callable(self.acceleration):
+            raise SetupError(
+                f"a body force is a function of a body and a time, not {shown(self.acceleration)}"
+            )
+
     def at(self, body: Body, t: float) -> NDArray[np.float64]:
         """Accelerations (N, d) [m/s^2], checked."""
-        value = np.asarray(self.acceleration(body, t), dtype=np.float64)
+        try:
+            value = np.asarray(self.acceleration(body, t), dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise SetupError(f"a body force does not give numbers ({error})") from error
         if value.shape != body.x.shape:
             raise SetupError(f"a body force must give an array of shape {body.x.shape}, not {value.shape}")
         if not np.isfinite(value).all():

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from continua._validation import finite_number, shown
 from continua.bodies.body import Body, BodyEnergy, MeetingSurface, Totals
 from continua.bodies.mesh_energy import MeshEnergy
 from continua.bodies.particles import Limits, ParticleSet
@@ -70,12 +71,16 @@ class MeshBody(Body):
         continuum: str | None,
     ) -> None:
         for what, value in (("drag", drag), ("damping", damping)):
-            if not (np.isfinite(value) and value >= 0):
+            if finite_number(what, value, SetupError) < 0:
                 raise SetupError(f"{what} must be a finite number that is not negative, not {value}")
         self.name = name
         self.rest = np.array(points, dtype=np.float64)  # undeformed positions (N, d) [m]
         self.rest.setflags(write=False)
-        scripts = [scripted] if isinstance(scripted, Scripted) else list(scripted)
+        scripts = [scripted] if isinstance(scripted, Scripted) else scripted
+        if not isinstance(scripts, (list, tuple)) or not all(isinstance(s, Scripted) for s in scripts):
+            raise SetupError(f"scripted must be one Scripted or a list of them, not {shown(scripted)}")
+        if not isinstance(contact, (PenaltyContact, type(None))):
+            raise SetupError(f"contact must be a PenaltyContact, not {shown(contact)}")
         self._scripts = [(script, script.chosen(self.rest)) for script in scripts]
         self._x = first_positions(start, self.rest)
         self.begin(0.0)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from continua._validation import numbers_of_shape
 from continua.bodies.columns import Columns
 from continua.bodies.law import Law
 from continua.errors import SetupError
@@ -176,7 +178,7 @@ class ParticleSet:
 
     @C.setter
     def C(self, value: NDArray) -> None:
-        value = np.broadcast_to(value, (self.count, self.dimension, self.dimension))
+        value = self._matrices("C", value)
         self._front.C[:, : self.count] = value.reshape(self.count, self.dimension**2).T
 
     @property
@@ -186,8 +188,13 @@ class ParticleSet:
 
     @F.setter
     def F(self, value: NDArray) -> None:
-        value = np.broadcast_to(value, (self.count, self.dimension, self.dimension))
+        value = self._matrices("F", value)
         self._front.F[:, : self.count] = value.reshape(self.count, self.dimension**2).T
+
+    def _matrices(self, name: str, value: Any) -> NDArray[np.float64]:
+        """What a user assigns to a matrix of all particles, as (N, d, d)."""
+        shape = (self.count, self.dimension, self.dimension)
+        return numbers_of_shape(f'{name} of body "{self.name}"', value, shape, SetupError)
 
     @property
     def fastest(self) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from continua import _core
+from continua._validation import numbers_of_shape
 from continua.bodies.body import Array, Body, BodyEnergy
 from continua.bodies.fields import Fields, PassiveFields
 from continua.bodies.law import Law, Parameters
@@ -140,10 +141,18 @@ class ParticleBody(Body):
         """Positions (N, d) [m]; a view, fetch it again after each step."""
         return self.set.x
 
+    @x.setter
+    def x(self, value: NDArray) -> None:
+        self.set.x[:] = numbers_of_shape(f'x of body "{self.name}"', value, self.set.x.shape, SetupError)
+
     @property
     def v(self) -> NDArray:
         """Velocities (N, d) [m/s]; a view, fetch it again after each step."""
         return self.set.v
+
+    @v.setter
+    def v(self, value: NDArray) -> None:
+        self.set.v[:] = numbers_of_shape(f'v of body "{self.name}"', value, self.set.v.shape, SetupError)
 
     @property
     def mass(self) -> NDArray:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from continua.bodies.mesh_body import Array, MeshBody, StartLike, VelocityLike
 from continua.bodies.scripted import Scripted
-from continua.bodies.variation import Regions, Variation, Vary
+from continua.bodies.variation import Regions, Variation, Vary, checked_variation
 from continua.contact.penalty import PenaltyContact
 from continua.errors import SetupError
 from continua.geometry.meshes import BoxMesh, FileMesh, ShapeMesh, SimplexMesh
@@ -51,6 +51,7 @@ class SolidBody(MeshBody):
         self.mesh = mesh if isinstance(mesh, SimplexMesh) else mesh.build()
         self.material = material
         parameters, density = None, None
+        vary, regions = checked_variation(vary, regions)
         if vary or regions:
             middle = self.mesh.points[self.mesh.cells].mean(axis=1)
             parameters, density = Variation(material, vary, regions).at(middle)

@@ -14,8 +14,8 @@ from pydantic.dataclasses import dataclass
 from pydantic.json_schema import SkipJsonSchema
 
 from continua._model import CONFIG, FUNCTION_NAME, Axis, Numbers
-from continua._validation import raises
-from continua.errors import ContinuaError, MaterialError
+from continua._validation import raises, shown
+from continua.errors import ContinuaError, MaterialError, SetupError
 from continua.geometry.base import Shape
 from continua.materials.base import CATALOGUE, Material, NativeMaterial
 
@@ -54,6 +54,15 @@ class Gradient:
 FieldLike = Annotated[
     Gradient | SkipJsonSchema[Annotated[FieldFunction, FUNCTION_NAME]], Field(union_mode="left_to_right")
 ]
+
+
+def checked_variation(vary: Any, regions: Any) -> tuple[Vary, Regions]:
+    """What users give as `vary` and `regions`: a table, and a list of pairs."""
+    if not isinstance(vary, (Mapping, type(None))):
+        raise SetupError(f"vary must be a dict of fields of the material, not {shown(vary)}")
+    if not isinstance(regions, (list, tuple, type(None))):
+        raise SetupError(f"regions must be a list of (shape, material), not {shown(regions)}")
+    return {} if vary is None else vary, [] if regions is None else regions
 
 
 class Variation:

@@ -127,7 +127,7 @@ def plan_of(loaded: LoadedScene, options: Options) -> RunPlan:
 def set_threads(threads: int | None) -> None:
     """Number of threads of the core; all cores unless told otherwise."""
     if threads is not None:
-        from continua._core import set_threads
+        from continua.concurrency import set_threads
 
         set_threads(threads)
 

@@ -26,7 +26,17 @@ CHUNK = 1 << 20  # points whose distance is evaluated at once
 POISSON_RATIO = {2: 0.783, 3: 0.835}
 
 
-def sample(shape: Shape, spacing: float, method: Method = "regular", seed: int = 0) -> tuple[Array, Array]:
+class TooManyPoints(GeometryError):
+    """More points than allowed fit into a shape: at least `count`."""
+
+    def __init__(self, message: str, count: float) -> None:
+        super().__init__(message)
+        self.count = count
+
+
+def sample(
+    shape: Shape, spacing: float, method: Method = "regular", seed: int = 0, most: float = math.inf
+) -> tuple[Array, Array]:
     """Points (N, d) [m] that fill the shape, and their volumes (N,) [m^3] ([m^2] in 2D).
 
     `spacing` [m] is the side of the cell (square, cube) that one particle stands for.
@@ -38,28 +48,31 @@ def sample(shape: Shape, spacing: float, method: Method = "regular", seed: int =
 
     The volumes share out the volume of the shape where it is known and are spacing^d otherwise. Equal seeds
     give equal points. `Points` are returned as they are; a `Rotated` shape is filled before it is turned.
+    More than `most` points raise `TooManyPoints` before they are made.
     """
     if not (math.isfinite(spacing) and spacing > 0):
         raise GeometryError(f"the spacing of particles must be greater than 0, not {spacing}")
-    if method not in get_args(Method):
+    if not isinstance(method, str) or method not in get_args(Method):
         raise GeometryError(
             f"there is no sampling method {method!r}, use one of {', '.join(get_args(Method))}"
         )
     if seed < 0:
         raise GeometryError(f"the seed of the sampling must not be negative, got {seed}")
     if isinstance(shape, Rotated):
-        points, volumes = sample(shape.shape, spacing, method, seed)
+        points, volumes = sample(shape.shape, spacing, method, seed, most)
         return shape.to_world(points), volumes
-    points = shape.positions.copy() if isinstance(shape, Points) else _fill(shape, spacing, method, seed)
+    points = (
+        shape.positions.copy() if isinstance(shape, Points) else _fill(shape, spacing, method, seed, most)
+    )
     return points, _volumes(shape, spacing, len(points))
 
 
-def _fill(shape: Shape, spacing: float, method: Method, seed: int) -> Array:
+def _fill(shape: Shape, spacing: float, method: Method, seed: int, most: float) -> Array:
     lower, upper = shape.bounds()
     # Less than half a spacing wide in all directions is a mistake in the units rather than one particle.
     if np.all(upper - lower < spacing / 2):
         raise _empty(shape, spacing)
-    points = _poisson(shape, spacing, seed) if method == "poisson" else _lattice(shape, spacing)
+    points = _poisson(shape, spacing, seed) if method == "poisson" else _lattice(shape, spacing, most)
     if len(points) == 0:
         raise _empty(shape, spacing)
     if method == "jittered":
@@ -92,7 +105,7 @@ def uniform(seed: int, count: int) -> Array:
     return (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
-def _lattice(shape: Shape, spacing: float) -> Array:
+def _lattice(shape: Shape, spacing: float, most: float = math.inf) -> Array:
     """Cell centres inside the shape. The lattice has its middle in the middle of the bounds."""
     lower, upper = shape.bounds()
     # More than half a cell beyond the bounds has its centre outside: rounding loses nothing.
@@ -107,13 +120,16 @@ def _lattice(shape: Shape, spacing: float) -> Array:
     # Points on the surface stay out, whatever the rounding of their coordinates.
     skin = max(1e-9 * spacing, 8 * float(np.spacing(np.abs([lower, upper]).max())))
     inside: list[Indices] = []
-    for piece in np.array_split(blocks, 1 + len(blocks) * len(cells) // CHUNK):
+    pieces = np.array_split(blocks, 1 + len(blocks) * len(cells) // CHUNK)
+    for number, piece in enumerate(pieces, 1):
         index = (piece[:, None] * cells_per_block + cells).reshape(-1, shape.dimension)
         index = index[(index < counts).all(axis=1)]
         index = index[shape.signed_distance(_centers(origin, index, spacing)) < -skin]
         inside.append(np.ravel_multi_index(tuple(index.T), tuple(counts)))
-        if sum(map(len, inside)) > MAX_POINTS:
-            raise _too_many(shape, spacing, "use a coarser grid")
+        found = sum(map(len, inside))
+        if found > min(most, MAX_POINTS):
+            error = _too_many(shape, spacing, "use a coarser grid")
+            raise TooManyPoints(str(error), found * len(pieces) / number)
     flat = np.sort(np.concatenate(inside))
     return _centers(origin, np.stack(np.unravel_index(flat, tuple(counts)), axis=1), spacing)
 

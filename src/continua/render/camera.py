@@ -11,12 +11,16 @@ Vector3 = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Camera:
-    """Perspective camera at `eye` looking at `target` [m]; `fov` is the vertical angle of view [degrees]."""
+    """Perspective camera at `eye` looking at `target` [m]; `fov` is the vertical angle of view [degrees].
+
+    `band` is the part of the picture that it takes: first row, number of rows, and rows of the whole picture.
+    """
 
     eye: Vector3
     target: Vector3
     up: Vector3 = (0.0, 1.0, 0.0)
     fov: float = 28.0
+    band: tuple[int, int, int] = (0, 1, 1)
 
     def seen_from(self, origin: np.ndarray) -> Camera:
         """With lengths from `origin` (3,) [m]."""
@@ -31,9 +35,21 @@ class Camera:
         right = _unit(right)
         return np.array([right, np.cross(right, forward), forward])
 
+    def whole_height(self, height: int) -> int:
+        """Height [pixels] of the whole picture of which a band of that height is taken."""
+        return height * self.band[2] // self.band[1]
+
+    def first_row(self, height: int) -> int:
+        """Row of the whole picture at which a band of that height [pixels] begins."""
+        return height * self.band[0] // self.band[1]
+
     def focal(self, height: int) -> float:
-        """Pixels per metre at a distance of one metre, for a picture of that height in pixels."""
-        return 0.5 * height / float(np.tan(np.radians(self.fov) / 2))
+        """Pixels per metre at a distance of one metre, for a picture or band of that height in pixels."""
+        return 0.5 * self.whole_height(height) / float(np.tan(np.radians(self.fov) / 2))
+
+    def middle(self, size: tuple[int, int]) -> tuple[float, float]:
+        """Where the camera looks in a picture or band of (width, height) [pixels], y down; it may be outside."""
+        return size[0] / 2, self.whole_height(size[1]) / 2 - self.first_row(size[1])
 
     def project(self, x: np.ndarray, size: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         """Pixels (N, 2), y down, and depths (N,) [m] of points (N, 3) in a picture of (width, height)."""
@@ -41,7 +57,8 @@ class Camera:
         depth = local[:, 2]
         with np.errstate(divide="ignore", invalid="ignore"):
             scale = self.focal(size[1]) / depth
-            pixels = np.stack([size[0] / 2 + local[:, 0] * scale, size[1] / 2 - local[:, 1] * scale], axis=1)
+            across, along = self.middle(size)
+            pixels = np.stack([across + local[:, 0] * scale, along - local[:, 1] * scale], axis=1)
         return pixels, depth
 
 

@@ -19,6 +19,7 @@ from continua.render.camera import Camera
 from continua.render.colors import PALETTE
 from continua.render.film import encode
 from continua.render.flat import FlatRenderer
+from continua.render.memory import ENCODED_FRAMES, check_memory, film_memory, picture_memory
 from continua.render.overlay import annotate
 from continua.render.plots import Columns, new_figure, save_figure
 from continua.render.png import write_png
@@ -48,6 +49,9 @@ class SideBySide:
         if options.get("camera") is not None:
             options["camera"] = widened(options["camera"], self.size, self.tile)
         self.view = view_of_frames(frames, size=self.tile, **options)
+        tiles = [picture_memory(self.view, frame) for frame in frames[-1:]]
+        encoder = film_memory(self.view, frames[-1], ENCODED_FRAMES, 0) * len(runs)
+        check_memory("comparison", self.size, len(runs) * sum(tiles) + encoder)
         self.artists = [self._artist(run) for run in self.runs.values()]
 
     def _artist(self, run: RunFolder) -> Renderer:

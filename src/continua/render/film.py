@@ -19,6 +19,7 @@ from continua.io.export import select_frames
 from continua.io.folder import RunFolder
 from continua.io.machine import machine
 from continua.io.optional import require
+from continua.render.memory import check_memory, film_memory
 from continua.render.still import Renderer, make_renderer, paint
 from continua.render.view import View, view_of_run
 
@@ -63,6 +64,9 @@ def film(
     view.show_legend = view.show_time = legend
     started = time.perf_counter()
     artist = make_renderer(view)
+    largest = run.read_frame(indices[-1])  # emitters only add
+    needed = film_memory(view, largest, len(indices), workers_of(artist))
+    check_memory("film", size, needed)
     try:
         with atomic_path(path) as temporary:
             images = _images(run, indices, view, artist)
@@ -72,9 +76,14 @@ def film(
     return Film(path, artist.name, len(indices), time.perf_counter() - started)
 
 
+def workers_of(artist: Renderer) -> int:
+    """Frames that are drawn at once."""
+    return min(machine()["cores"], 4) if artist.parallel else 1
+
+
 def _images(run: RunFolder, indices: list[int], view: View, artist: Renderer) -> Iterator[np.ndarray]:
     """The pictures in order, drawn a few at a time where the renderer allows it."""
-    workers = min(machine()["cores"], 4) if artist.parallel else 1
+    workers = workers_of(artist)
     with ThreadPoolExecutor(workers) as pool:
         waiting: deque[Future[np.ndarray]] = deque()
         try:

@@ -46,7 +46,7 @@ class Backdrop:
         self.grounds = [
             one for one in grounds if one.normal @ (eye - one.point) > 0
         ]  # seen from the free side
-        self.image = _sky(size)
+        self.image = _sky(camera, size)
         rays = _rays(camera, size)
         hit = np.full(len(rays), np.inf, np.float32)
         which = np.full(len(rays), -1, np.int8)
@@ -77,8 +77,9 @@ class Backdrop:
         if self.grounds:
             right, up, forward = self.camera.basis().astype(np.float32)
             focal = np.float32(self.camera.focal(size[1]))
-            across = (column + np.float32(0.5) - np.float32(size[0] / 2)) / focal
-            along = (np.float32(size[1] / 2) - row - np.float32(0.5)) / focal
+            middle = self.camera.middle(size)
+            across = (column + np.float32(0.5) - np.float32(middle[0])) / focal
+            along = (np.float32(middle[1]) - row - np.float32(0.5)) / focal
             for ground in self.grounds:
                 height = float(ground.normal @ (ground.point - self.camera.eye))
                 n = ground.normal.astype(np.float32)
@@ -108,9 +109,11 @@ def contact(ground: Ground, local: np.ndarray, x: np.ndarray, reach: float) -> n
     return interpolate(blur(dark.reshape(shape), 4)[..., None], (local - low) / np.float32(texel))[:, 0]
 
 
-def _sky(size: tuple[int, int]) -> np.ndarray:
+def _sky(camera: Camera, size: tuple[int, int]) -> np.ndarray:
     """Soft vertical gradient (H W, 3), lighter in the middle."""
-    height = np.linspace(0, 1, size[1], dtype=np.float32)[:, None]
+    first = camera.first_row(size[1])
+    whole = np.linspace(0, 1, camera.whole_height(size[1]), dtype=np.float32)
+    height = whole[first : first + size[1], None]
     top, bottom = np.array([0.93, 0.95, 0.975]), np.array([0.86, 0.88, 0.905])
     rows = (top + (bottom - top) * height**1.5).astype(np.float32)
     return np.repeat(rows, size[0], axis=0)
@@ -120,8 +123,9 @@ def _rays(camera: Camera, size: tuple[int, int]) -> np.ndarray:
     """Direction (H W, 3) of every pixel with unit length along the view, so that lengths are depths."""
     right, up, forward = camera.basis().astype(np.float32)
     focal = camera.focal(size[1])
-    across = ((np.arange(size[0], dtype=np.float32) + 0.5 - size[0] / 2) / focal)[None, :, None]
-    along = ((size[1] / 2 - np.arange(size[1], dtype=np.float32) - 0.5) / focal)[:, None, None]
+    middle = camera.middle(size)
+    across = ((np.arange(size[0], dtype=np.float32) + 0.5 - middle[0]) / focal)[None, :, None]
+    along = ((middle[1] - np.arange(size[1], dtype=np.float32) - 0.5) / focal)[:, None, None]
     return np.asarray(forward + across * right + along * up, np.float32).reshape(-1, 3)
 
 

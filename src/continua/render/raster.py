@@ -8,7 +8,7 @@ from continua.render.camera import Camera
 from continua.render.colliders import Solid, Wires
 
 NOTHING = -1
-_CHUNK = 2_000_000  # triangle fragments handled at once
+_CHUNK = 500_000  # triangle fragments handled at once
 _LARGEST = 48  # pixels; a ball nearer to the camera than this allows is drawn smaller
 
 
@@ -137,7 +137,7 @@ class Canvas:
         pixels, depth = self.camera.project(ends.reshape(-1, 3), self.size)
         reach = np.clip(pixels, -2.0 * max(self.size), 3.0 * max(self.size)).reshape(-1, 2, 2)
         length = np.nan_to_num(np.abs(reach[:, 1] - reach[:, 0]).max(axis=1))
-        count = np.clip(1.5 * length, 2, 8000).astype(int)
+        count = np.clip(1.5 * length, 2, max(8000, 8 * max(self.size))).astype(int)
         segment = np.repeat(np.arange(len(ends)), count)
         part = (np.arange(len(segment)) - np.repeat(np.cumsum(count) - count, count)) / (count[segment] - 1)
         x = ends[segment, 0] + part[:, None].astype(np.float32) * (ends[segment, 1] - ends[segment, 0])

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from continua.io.frames import Frame
 from continua.render.camera import Camera
+from continua.render.colliders import Drawable, Solid, Wires
 from continua.render.ground import contact
 from continua.render.light import Density, Shadows, sample_surface
 from continua.render.raster import NOTHING
-from continua.render.stage import LINE, Stage, build_stage, draw_solids, line_width
+from continua.render.stage import LINE, Stage, build_stage, draw_solids, line_width, shadow_points
 from continua.render.view import Cloud, View
 
 _LINE_COLOR = np.array([0.42, 0.46, 0.52], np.float32) ** 2.2
@@ -20,6 +21,8 @@ _SHADOW = np.array([0.50, 0.53, 0.60], np.float32)  # what is left of the ground
 _SMOOTHNESS = 0.72  # share of the surface normal against the normal of the single ball
 _LIFT = 2.0  # texels off the surface, where shadows are looked up
 _FATNESS = 1.15  # balls overlap a little, so that a surface has no holes
+BAND = 1 << 18  # pixels that are drawn at once
+KEPT_BANDS = 4  # a picture of that many keeps its colliders for the next frame of a film
 
 
 @dataclass
@@ -52,56 +55,105 @@ class Pixels:
     openness: np.ndarray
 
 
+@dataclass
+class Contents:
+    """What a frame shows, for all bands of the picture: particles, surfaces, springs, colliders and their shadows.
+
+    `casters` (N, 3) [m] are the points that cast shadows, `spacing` [m] how far they are apart.
+    """
+
+    key: bytes  # where the colliders are
+    shapes: list[Drawable]
+    clouds: list[Cloud]
+    balls: Balls
+    solids: list[Solid]
+    wires: list[Wires]
+    casters: np.ndarray
+    spacing: float
+    shadows: Shadows | None
+    densities: dict[int, Density] = field(default_factory=dict)  # of the clouds, made when they are needed
+
+    @classmethod
+    def of(cls, view: View, frame: Frame, light: np.ndarray) -> Contents:
+        """All of a frame; `light` (3,) points towards the light."""
+        key = b"" if frame.poses is None else b"".join(np.asarray(part).tobytes() for part in frame.poses)
+        shapes, clouds, solids = view.shapes(frame), view.clouds(frame), view.solids(frame)
+        balls = _gather(clouds)
+        spacing = 2 * min((cloud.radius for cloud in clouds), default=view.extent / 200)
+        skins = [sample_surface(one, min(view.extent / 150, spacing)) for one in solids]
+        casters = np.concatenate([balls.x, shadow_points(view, shapes), *skins])
+        shadows = Shadows(light, casters, spacing) if len(casters) else None
+        return cls(key, shapes, clouds, balls, solids, view.wires(frame), casters, spacing, shadows)
+
+
 class SplatRenderer:
-    """Draws the frames of one view; several threads may draw at once."""
+    """Draws the frames of one view, band by band so that memory stays small; several threads may draw at once."""
 
     name = "numpy"
     parallel = True
 
     def __init__(self, view: View) -> None:
         self.view = view
-        self.size = (2 * view.size[0], 2 * view.size[1])  # two by two samples per pixel
         right, _, forward = view.camera.basis()
         light = np.array([0.0, 1.0, 0.0]) - 0.50 * right - 0.55 * forward
         self.light = (light / np.linalg.norm(light)).astype(np.float32)
-        self._lock = threading.Lock()
-        self._stage: tuple[bytes, Stage] | None = None
+        width, height = view.size
+        rows = max(BAND // width, 1)
+        firsts = range(0, height, rows)
+        keep = len(firsts) <= KEPT_BANDS
+        self.bands = [_Band(view, first, min(rows, height - first), self.light, keep) for first in firsts]
 
     def render(self, frame: Frame) -> np.ndarray:
         """Picture (H, W, 3) of uint8."""
-        stage = self._stage_of(frame)
-        clouds = self.view.clouds(frame)
-        balls = _gather(clouds)
-        canvas = stage.canvas.copy()
-        solids = self.view.solids(frame)
-        normals, colors = draw_solids(canvas, solids, len(stage.normals))
-        for wires in self.view.wires(frame):
-            canvas.lines(wires, line_width(self.size), LINE)
-        balls.pixels, balls.rho = canvas.balls(balls.x, balls.radius)
-        index = np.flatnonzero(canvas.owner != NOTHING)
-        pixels = self._visible(index, canvas.depth[index], canvas.owner[index], stage)
-        _show_balls(pixels, balls, clouds, self.view.camera)
-        solid = np.flatnonzero(pixels.owner < LINE)
-        number = LINE - 1 - pixels.owner[solid]
-        pixels.normal[solid] = np.concatenate([stage.normals, normals])[number]
-        pixels.color[solid] = np.concatenate([stage.colors, colors])[number]
-        spacing = 2 * min((cloud.radius for cloud in clouds), default=self.view.extent / 200)
-        skins = [sample_surface(one, min(self.view.extent / 150, spacing)) for one in solids]
-        casters = np.concatenate([balls.x, stage.points, *skins])
-        shadows = Shadows(self.light, casters, spacing) if len(casters) else None
-        lit = self._light(pixels, shadows)
-        return _finish(self._background(stage, casters, shadows, spacing), pixels, lit, self.view.size)
+        width, height = self.view.size
+        image = np.empty((height, width, 3), np.uint8)
+        contents = Contents.of(self.view, frame, self.light)
+        for band in self.bands:
+            image[band.first : band.first + band.view.size[1]] = band.draw(contents)
+        return image
 
     def close(self) -> None:
         """Nothing to release."""
 
-    def _stage_of(self, frame: Frame) -> Stage:
-        """The colliders where they are in this frame; drawn anew only if one has moved."""
-        key = b"" if frame.poses is None else b"".join(np.asarray(part).tobytes() for part in frame.poses)
+
+class _Band:
+    """So many rows of the pictures of a view, from `first` on; `keep` says whether it keeps its colliders."""
+
+    def __init__(self, view: View, first: int, rows: int, light: np.ndarray, keep: bool) -> None:
+        camera = replace(view.camera, band=(first, rows, view.size[1]))
+        self.view = replace(view, camera=camera, size=(view.size[0], rows))
+        self.first, self.light, self.keep = first, light, keep
+        self.size = (2 * view.size[0], 2 * rows)  # two by two samples per pixel
+        self._lock = threading.Lock()
+        self._stage: tuple[bytes, Stage] | None = None
+
+    def draw(self, frame: Contents) -> np.ndarray:
+        """Picture (rows, W, 3) of uint8."""
+        stage = self._stage_of(frame)
+        canvas = stage.canvas.copy()
+        normals, colors = draw_solids(canvas, frame.solids, len(stage.normals))
+        for wires in frame.wires:
+            canvas.lines(wires, line_width(self.view.camera, self.size), LINE)
+        balls = replace(frame.balls)
+        balls.pixels, balls.rho = canvas.balls(balls.x, balls.radius)
+        index = np.flatnonzero(canvas.owner != NOTHING)
+        pixels = self._visible(index, canvas.depth[index], canvas.owner[index], stage)
+        _show_balls(pixels, balls, frame, self.view.camera)
+        solid = np.flatnonzero(pixels.owner < LINE)
+        number = LINE - 1 - pixels.owner[solid]
+        pixels.normal[solid] = np.concatenate([stage.normals, normals])[number]
+        pixels.color[solid] = np.concatenate([stage.colors, colors])[number]
+        lit = self._light(pixels, frame.shadows)
+        return _finish(self._background(stage, frame), pixels, lit, self.view.size)
+
+    def _stage_of(self, frame: Contents) -> Stage:
+        """The colliders where they are in this frame; drawn anew only if one has moved, or none is kept."""
         with self._lock:
-            if self._stage is None or self._stage[0] != key:
-                self._stage = key, build_stage(self.view, self.view.shapes(frame), self.light, self.size)
-            return self._stage[1]
+            if self._stage is not None and self._stage[0] == frame.key:
+                return self._stage[1]
+            stage = build_stage(self.view, frame.shapes, self.light, self.size)
+            self._stage = (frame.key, stage) if self.keep else None
+            return stage
 
     def _visible(self, index: np.ndarray, depth: np.ndarray, owner: np.ndarray, stage: Stage) -> Pixels:
         """The pixels that show something which is not behind a plane; still to be coloured."""
@@ -134,18 +186,17 @@ class SplatRenderer:
         lit[pixels.owner == LINE] = _LINE_COLOR
         return lit
 
-    def _background(
-        self, stage: Stage, casters: np.ndarray, shadows: Shadows | None, spacing: float
-    ) -> np.ndarray:
+    def _background(self, stage: Stage, frame: Contents) -> np.ndarray:
         """Background (H W, 3), linear, with the shadows of this frame."""
         image: np.ndarray = stage.behind.copy()
+        shadows = frame.shadows
         if shadows is None:
             return image
-        reach = max(0.03 * self.view.extent, 1.5 * spacing)
+        reach = max(0.03 * self.view.extent, 1.5 * frame.spacing)
         for spots in stage.backdrop.spots:
             if spots.ground.normal @ self.light > 0:
                 dark = 0.8 - 0.8 * shadows.soft(spots.in_light)
-                dark += 0.55 * contact(spots.ground, spots.in_plane, casters, reach)
+                dark += 0.55 * contact(spots.ground, spots.in_plane, frame.casters, reach)
                 touched = np.flatnonzero(dark > 0.002)
                 dark = (np.minimum(dark[touched], 1) * spots.fade[touched])[:, None]
                 image[spots.pixels[touched]] *= 1 + dark * (_SHADOW - 1)
@@ -166,14 +217,15 @@ def _points(pixels: Pixels, chosen: np.ndarray, camera: Camera, size: tuple[int,
     right, up, forward = camera.basis().astype(np.float32)
     focal = np.float32(camera.focal(size[1]))
     depth = pixels.depth[chosen]
-    across = (pixels.column[chosen] + np.float32(0.5 - size[0] / 2)) / focal * depth
-    along = (np.float32(size[1] / 2 - 0.5) - pixels.row[chosen]) / focal * depth
+    middle = camera.middle(size)
+    across = (pixels.column[chosen] + np.float32(0.5 - middle[0])) / focal * depth
+    along = (np.float32(middle[1] - 0.5) - pixels.row[chosen]) / focal * depth
     x = np.stack([across, along, depth], axis=1) @ np.stack([right, up, forward])
     x += np.asarray(camera.eye, np.float32)
     return np.asarray(x)
 
 
-def _show_balls(pixels: Pixels, balls: Balls, clouds: list[Cloud], camera: Camera) -> None:
+def _show_balls(pixels: Pixels, balls: Balls, frame: Contents, camera: Camera) -> None:
     """Fill in the pixels that balls own: their normals, colours and openness."""
     mine = np.flatnonzero(pixels.owner >= 0)
     if not len(mine):
@@ -185,7 +237,7 @@ def _show_balls(pixels: Pixels, balls: Balls, clouds: list[Cloud], camera: Camer
     toward = -np.sqrt(np.clip(1 - across * across - along * along, 0, 1))
     single = np.stack([across, along, toward], axis=1) @ camera.basis().astype(np.float32)
     seen = np.flatnonzero(np.bincount(ball, minlength=len(balls.x)))
-    smooth, openness = _surface_normals(clouds, balls.x, seen)
+    smooth, openness = _surface_normals(frame, balls.x, seen)
     normal = np.float32(1 - _SMOOTHNESS) * single + (np.float32(_SMOOTHNESS) * smooth)[ball]
     normal /= np.maximum(np.sqrt(np.einsum("ij,ij->i", normal, normal)), np.float32(1e-6))[:, None]
     pixels.normal[mine] = normal
@@ -193,14 +245,16 @@ def _show_balls(pixels: Pixels, balls: Balls, clouds: list[Cloud], camera: Camer
     pixels.openness[mine] = openness[ball]
 
 
-def _surface_normals(clouds: list[Cloud], x: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _surface_normals(frame: Contents, x: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Surface normals (N, 3) and openness (N,) of the seen balls, body by body."""
     normals, openness = np.zeros_like(x), np.ones(len(x), np.float32)
     first = 0
-    for cloud in clouds:
+    for number, cloud in enumerate(frame.clouds):
         chosen = seen[(seen >= first) & (seen < first + len(cloud.x))]
         if len(chosen) and len(cloud.x) >= 50:
-            normals[chosen], openness[chosen] = Density(cloud.x, 2 * cloud.radius).normals(x[chosen])
+            if number not in frame.densities:
+                frame.densities[number] = Density(cloud.x, 2 * cloud.radius)
+            normals[chosen], openness[chosen] = frame.densities[number].normals(x[chosen])
         first += len(cloud.x)
     return normals, openness
 

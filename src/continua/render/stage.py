@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from continua.render.camera import Camera
 from continua.render.colliders import Drawable, Ground, Solid, Wires, merged
 from continua.render.ground import Backdrop
 from continua.render.light import light_axes, sample_surface
@@ -20,7 +21,7 @@ LINE = -2
 class Stage:
     """Canvas with the colliders; `normals` and `colors` (P, 3) belong to the owners -3, -4, ...
 
-    `points` (N, 3) are spread over the solids, to cast shadows; `behind` (H W, 3) is the linear background.
+    `behind` (H W, 3) is the linear background.
     """
 
     canvas: Canvas
@@ -28,7 +29,6 @@ class Stage:
     behind: np.ndarray
     normals: np.ndarray
     colors: np.ndarray
-    points: np.ndarray
 
 
 def build_stage(view: View, shapes: list[Drawable], light: np.ndarray, size: tuple[int, int]) -> Stage:
@@ -36,19 +36,25 @@ def build_stage(view: View, shapes: list[Drawable], light: np.ndarray, size: tup
     canvas = Canvas(view.camera, size)
     solids = [shape for shape in shapes if isinstance(shape, Solid)]
     normals, colors = draw_solids(canvas, solids)
-    points = [np.zeros((0, 3), np.float32), *(sample_surface(solid, view.extent / 150) for solid in solids)]
     for shape in shapes:
         if isinstance(shape, Wires):
-            canvas.lines(shape, line_width(size), LINE)
+            canvas.lines(shape, line_width(view.camera, size), LINE)
     grounds = [shape for shape in shapes if isinstance(shape, Ground)]
     center = (view.lower + view.upper) / 2
     backdrop = Backdrop(view.camera, view.size, grounds, center, view.extent, light_axes(light)[:2])
-    return Stage(canvas, backdrop, backdrop.image**2.2, normals, colors, np.concatenate(points))
+    return Stage(canvas, backdrop, backdrop.image**2.2, normals, colors)
 
 
-def line_width(size: tuple[int, int]) -> int:
+def shadow_points(view: View, shapes: list[Drawable]) -> np.ndarray:
+    """Points (N, 3) spread over the colliders of a view, to cast shadows."""
+    solids = [shape for shape in shapes if isinstance(shape, Solid)]
+    points = [sample_surface(solid, view.extent / 150) for solid in solids]
+    return np.concatenate([np.zeros((0, 3), np.float32), *points])
+
+
+def line_width(camera: Camera, size: tuple[int, int]) -> int:
     """Width of lines [pixels] on a canvas of that size."""
-    return max(2, round(size[1] / 480))
+    return max(2, round(camera.whole_height(size[1]) / 480))
 
 
 def draw_solids(canvas: Canvas, solids: list[Solid], first: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -14,6 +14,7 @@ from continua.io.folder import RunFolder
 from continua.io.frames import Frame
 from continua.render.camera import Camera
 from continua.render.flat import FlatRenderer
+from continua.render.memory import check_memory, picture_memory
 from continua.render.overlay import annotate
 from continua.render.png import write_png
 from continua.render.splat import SplatRenderer
@@ -101,6 +102,7 @@ def draw(frame: Frame, view: View, path: str | Path) -> Picture:
     path = Path(path)
     if path.suffix.lower() != ".png":
         raise OutputError(f"cannot write the picture {path}; give a file name that ends in .png")
+    check_memory("picture", view.size, picture_memory(view, frame))
     artist = make_renderer(view)
     try:
         write_png(path, paint(artist, view, frame))

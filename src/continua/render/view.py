@@ -21,6 +21,7 @@ from continua.render.colors import ColorScale, color_scale
 _KNOT = 0.15  # radius of the points of a spring network over the length of its springs
 COARSE = 1e-5  # of the size of a scene; positions that single precision resolves no better are drawn from nearby
 _SCANNED = 24  # frames of a run that are looked at to choose ranges
+_LOOKED_AT = 200_000  # and particles of a body in them
 
 
 @dataclass
@@ -152,7 +153,17 @@ def view_of_run(run: RunFolder, **options: Any) -> View:
     )
     options.setdefault("colliders", colliders_of(run))
     options.setdefault("dx", float(run.description.get("dx") or 0) or None)
-    return view_of_frames([run.read_frame(index) for index in chosen], **options)
+    return view_of_frames([thinned(run.read_frame(index)) for index in chosen], **options)
+
+
+def thinned(frame: Frame) -> Frame:
+    """The frame with some of the particles of large bodies, enough to choose camera and colours."""
+    bodies = []
+    for body in frame.bodies:
+        every = len(body) // _LOOKED_AT + 1 if body.cells is None else 1
+        arrays = {name: array[::every].copy() for name, array in body.arrays.items()}
+        bodies.append(replace(body, arrays=arrays if every > 1 else body.arrays))
+    return replace(frame, bodies=bodies)
 
 
 def colliders_of(run: RunFolder) -> list[Mapping[str, Any]]:
