@@ -43,9 +43,10 @@ def raises(error: type[ContinuaError]) -> Callable[[type[T]], type[T]]:
 
 def positive(what: str, value: Any) -> float:
     """An argument that must be a positive, finite number."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not (isfinite(value) and value > 0):
+    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else 0.0
+    if not (isfinite(number) and number > 0):
         raise SetupError(f"{what} must be a positive number, not {value!r}")
-    return float(value)
+    return number
 
 
 def count(what: str, value: Any) -> int:
