@@ -69,7 +69,7 @@ bench-peers: $(VENV)/run.stamp  ## speed beside Taichi and Warp, in an environme
 	.venv-peers/bin/python benchmarks/flow.py
 
 sanitize: $(VENV)/dev.stamp  ## run the tests of the core with address and undefined-behaviour sanitizers
-	bash tools/sanitize.sh $(BIN)/python
+	bash tools/sanitize.sh $(BIN)/python $(PARTS)
 
 clean:  ## remove everything that was built
 	rm -rf build site .venv .venv-v3 .venv-oldest .pytest_cache .mypy_cache .ruff_cache src/continua/_core*.so

@@ -419,7 +419,9 @@ class Simulation:
             raise SetupError(
                 f"the stored state has {len(drained)} drains but this simulation has {len(self.world.drains)}"
             )
-        self._start_on(state.get("lattice"))  # before the stored bodies are taken over, which fit the grid already
+        self._start_on(
+            state.get("lattice")
+        )  # before the stored bodies are taken over, which fit the grid already
         self.time, steps, self.dt, first = (float(v) for v in state["clock"])
         self.steps = int(steps)
         self._first_dt = None if np.isnan(first) else first

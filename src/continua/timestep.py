@@ -64,8 +64,8 @@ def _check_numbers(limits: Limits, body: Body) -> None:
     for what in ("speed", "wave_speed", "viscosity"):
         if np.isnan(getattr(limits, what)):
             raise TimeStepError(
-                f'the {what.replace("_", " ")} of body "{body.name}" ({body.label}) is not a number, so that no time step '
-                "is known to be stable; check its velocities and its deformation, which must not be inside out"
+                f'the {what.replace("_", " ")} of body "{body.name}" ({body.label}) is not a number, so that no time '
+                "step is known to be stable; check its velocities and its deformation, which must not be inside out"
             )
 
 

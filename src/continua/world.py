@@ -110,7 +110,9 @@ class World:
         self.drains: list[Drain] = []
         self.forces: list[BodyForce] = []
         self.warnings: list[str] = []
-        self.offset: NDArray[np.int64] | None = None  # of the lattice from zero (d,), in blocks; None before the start
+        self.offset: NDArray[np.int64] | None = (
+            None  # of the lattice from zero (d,), in blocks; None before the start
+        )
         self.started = False  # whether there are grids, so that boundaries and continua can no longer change
         self.changed = True  # whether something was added since the simulation last looked
         self._declared = False  # whether a continuum has been declared, so that names must be known
@@ -303,9 +305,10 @@ class World:
 
     def _check_resolution(self, what: str, lower: NDArray, upper: NDArray) -> None:
         """Positions between lower and upper (d,) [m] must be told apart by the numbers that particles have."""
-        if np.isfinite([lower, upper]).all():
-            if text := check_resolution(what, lower, upper, self.dx, self.dtype):
-                self.warn(text)
+        if not np.isfinite([lower, upper]).all():
+            return  # sampling says that it cannot be filled
+        if text := check_resolution(what, lower, upper, self.dx, self.dtype):
+            self.warn(text)
 
     def _check_material(self, material: Material, continuum: str) -> None:
         """Materials must fit the integrator of their continuum, and incompressible fluids each other."""
@@ -444,7 +447,9 @@ class World:
         for body in self.mesh_bodies:
             if body.set is None and self.lives_on_grid(body):
                 if text := body.check_positions():
-                    self.warn(f"{text}, and on a grid points do not pass each other; correct where its points start")
+                    self.warn(
+                        f"{text}, and on a grid points do not pass each other; correct where its points start"
+                    )
                 self._check_resolution(f'body "{body.name}"', body.x.min(axis=0), body.x.max(axis=0))
                 body.join_grid(self.dtype, self._modes(self.continuum_of(body)), self.dx)
                 if self.started:
@@ -528,8 +533,9 @@ class World:
 
     def lattice(self) -> Lattice:
         """Where the nodes of the grid are: multiples of dx, from the lower end on periodic axes."""
-        offset = np.zeros(self.dimension) if self.offset is None else self.offset
-        origin, period = self.dx * SIDE * offset, np.zeros(self.dimension, np.int32)
+        origin, period = np.zeros(self.dimension), np.zeros(self.dimension, np.int32)
+        if self.offset is not None:
+            origin += self.dx * SIDE * self.offset
         for boundary in self.boundaries:
             if isinstance(boundary, Periodic):
                 origin[boundary.axis] = boundary.lower
@@ -544,7 +550,7 @@ class World:
             self.offset = lattice_offset([box for box in boxes if box], self.dimension, self.dx)
 
     def place(self, body: Body) -> None:
-        """Fit a new body to its grid: its reach, periodic axes, and what the transfer keeps of its velocity gradient."""
+        """Fit a new body to its grid: reach, periodic axes, and what the transfer keeps of its velocity gradient."""
         continuum, lattice = self.continuum_of(body), self.lattice()
         plan = self.transfer_of(continuum).plan(self.dimension, self.degree)
         staggered = self.integrator_of(continuum).incompressible

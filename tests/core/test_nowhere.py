@@ -1,4 +1,4 @@
-"""Particles that lie nowhere, not finite or beyond the reach of the grid, are found before anything is done with them."""
+"""Particles that lie nowhere, not finite or beyond the reach of the grid, are found before anything is done."""
 
 from __future__ import annotations
 

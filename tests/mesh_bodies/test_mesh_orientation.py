@@ -1,4 +1,4 @@
-"""Elements that are inside out at the start are named where they cannot get right again, and left alone where they can."""
+"""Elements that are inside out at the start are named, and refused where their material has no energy for it."""
 
 from __future__ import annotations
 
@@ -76,7 +76,9 @@ def test_a_mesh_that_is_squeezed_in_a_run_takes_shorter_steps_at_once() -> None:
     assert sim.dt < 0.5 * before
 
 
-@pytest.mark.parametrize("start", [ct.Placed(MIRRORED[2]), ct.Placed(np.zeros((2, 2))), ct.Scattered((0, 0), (1, 1))])
+@pytest.mark.parametrize(
+    "start", [ct.Placed(MIRRORED[2]), ct.Placed(np.zeros((2, 2))), ct.Scattered((0, 0), (1, 1))]
+)
 def test_the_optimizer_takes_them_where_there_is_an_energy(start: object) -> None:
     sim = world(2, Optimization())
     body = sim.add(ct.SolidBody(mesh(2), FixedCorotated(**SOFT), start=start, drag=4.0))

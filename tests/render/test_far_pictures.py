@@ -52,7 +52,7 @@ def test_frames_tell_cells_apart(runs: tuple[Path, Path, int]) -> None:
 
 
 def test_pictures_are_the_same(runs: tuple[Path, Path, int], tmp_path: Path) -> None:
-    """But for rounding, at edges, and for where the faint lines on the ground run. In 2D the axes have other numbers."""
+    """But for rounding at edges and for where the faint lines on the ground run; in 2D the axes have other numbers."""
     near, far, d = runs
     eye = (9.0, 8.0, 14.0), (3.0, 2.0, 1.0)
     cameras = [None, (Camera(*eye), Camera(*(tuple(np.add(MAP, x)) for x in eye)))] if d == 3 else [None]

@@ -14,7 +14,10 @@ Box = tuple[NDArray[np.float64], NDArray[np.float64]]  # lowest and highest coor
 REACH = SIDE * (2**20 - 2)
 """Cells that a grid reaches from its origin along every axis, either way: keys have 21 bits per axis."""
 NEAR = REACH // 2  # cells from zero up to which bodies leave the origin at zero
-FINE, COARSE = 1e-3, 1e-2  # cells between neighbouring numbers: above the first a warning, above the second an error
+FINE, COARSE = (
+    1e-3,
+    1e-2,
+)  # cells between neighbouring numbers: above the first a warning, above the second an error
 
 
 def box_of(x: NDArray) -> Box | None:
@@ -55,8 +58,8 @@ def check_resolution(what: str, lower: NDArray, upper: NDArray, dx: float, dtype
     far = max(lower.min(), upper.max(), key=abs)
     instead = 'use precision = "double", or ' if single else ""
     text = (
-        f"{what} reaches to {far:.6g} m, where neighbouring numbers of {'single' if single else 'double'} precision are "
-        f"{gap:.2g} m apart, too much for cells of dx = {dx:.4g} m; {instead}move the scene nearer to zero"
+        f"{what} reaches to {far:.6g} m, where neighbouring numbers of {'single' if single else 'double'} precision "
+        f"are {gap:.2g} m apart, too much for cells of dx = {dx:.4g} m; {instead}move the scene nearer to zero"
     )
     if gap > COARSE * dx:
         raise SetupError(text)
@@ -69,9 +72,9 @@ def check_reach(what: str, lower: NDArray, upper: NDArray, lattice: Lattice) -> 
         low, high = range_of(lattice, int(axis))
         if lower[axis] <= low or upper[axis] >= high:
             raise SetupError(
-                f"{what} lies between {lower[axis]:.6g} m and {upper[axis]:.6g} m along {'xyz'[axis]}, but the grid reaches "
-                f"from {low:.6g} m to {high:.6g} m ({REACH} cells either way); bring the bodies closer together, add far "
-                "ones before the first step, or use a larger dx"
+                f"{what} lies between {lower[axis]:.6g} m and {upper[axis]:.6g} m along {'xyz'[axis]}, but the grid "
+                f"reaches from {low:.6g} m to {high:.6g} m ({REACH} cells either way); bring the bodies closer "
+                "together, add far ones before the first step, or use a larger dx"
             )
 
 

@@ -108,8 +108,12 @@ def write_frame(path: Path, frame: Frame, *, precision: str = "single", dx: floa
     for number, body in enumerate(frame.bodies):
         _check(body)
         keys = {name: _key(number, position, name) for position, name in enumerate(body.arrays)}
-        arrays |= {keys[name]: _stored(array, precision) for name, array in body.arrays.items() if name != "x"}
-        arrays[keys["x"]] = stored_positions(_stored(body.x, "double"), FINE * dx if precision == "single" else 0.0)
+        arrays |= {
+            keys[name]: _stored(array, precision) for name, array in body.arrays.items() if name != "x"
+        }
+        arrays[keys["x"]] = stored_positions(
+            _stored(body.x, "double"), FINE * dx if precision == "single" else 0.0
+        )
         entry: dict[str, Any] = {
             "name": body.name,
             "kind": body.kind,

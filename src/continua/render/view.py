@@ -19,7 +19,9 @@ from continua.render.colliders import Drawable, Ground, Solid, Wires, drawables,
 from continua.render.colors import ColorScale, color_scale
 
 _KNOT = 0.15  # radius of the points of a spring network over the length of its springs
-COARSE = 1e-5  # of the size of a scene; positions that single precision resolves no better are drawn from nearby
+COARSE = (
+    1e-5  # of the size of a scene; positions that single precision resolves no better are drawn from nearby
+)
 _SCANNED = 24  # frames of a run that are looked at to choose ranges
 _LOOKED_AT = 200_000  # and particles of a body in them
 
@@ -37,8 +39,8 @@ class Cloud:
 class View:
     """Everything about a picture that does not change from frame to frame.
 
-    Lengths are from `origin` (3,) [m], which is zero unless a 3D scene is so far from it that single precision, in which
-    pictures are drawn, would show.
+    Lengths are from `origin` (3,) [m], which is zero unless a 3D scene is so far from it that single precision, in
+    which pictures are drawn, would show.
     """
 
     dimension: int
