@@ -146,8 +146,8 @@ def run_all(folder: Path, names: Sequence[str], *, quick: bool, jobs: int) -> li
                 print(f"{result['name']}, {result['seconds']:.0f} s: {verdict}", flush=True)
                 summarise(folder, names, results)
         except KeyboardInterrupt:
+            print("stopped; run it again to go on", flush=True)
             pool.shutdown(cancel_futures=True)
-            raise
     return summarise(folder, names, results)
 
 

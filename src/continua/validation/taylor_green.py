@@ -63,7 +63,9 @@ def measure_ranking(quick: bool, wrong: bool) -> list[Measurement]:
     courant = 0.3 if quick else 0.15
     left = {name: energy_left(scheme, TURN, courant=courant) for name, scheme in schemes.items()}
     found = [
-        reported(f"{name}: kinetic energy left after a turn", value, 1.0) for name, value in left.items()
+        reported(f"{name}: kinetic energy left after a turn", left[name], 1.0)
+        for name in SCHEMES
+        if name != "PolyPIC"
     ]
     ranking = float(np.diff(list(left.values())).min())
     least = 0.8 if quick else 0.9
