@@ -93,7 +93,7 @@ def watched_run(scene: Scene, watch: Watch | None = None) -> SceneRun:
         moments.append({"time": sim.time} | (watch(sim) if watch else {}))
 
     look(sim)
-    sim.run(frames=scene.run.frames, fps=scene.run.fps, after_step=look)
+    sim.run(scene.run.duration, fps=scene.run.fps, after_step=look)
     return SceneRun(sim, start, {key: np.array([now[key] for now in moments]) for key in moments[0]})
 
 
