@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from continua.errors import ContinuaError, SetupError
+from continua.errors import ContinuaError
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ Boxes of two stiffnesses in one solve, contacts that come and go within a step, 
 minimiser needs some 5 Newton iterations per step while the stack sags under its weight, and 20 to 50 while it is hit.
 
 What to look at: the soft boxes are squeezed between hard ones, the upper boxes tip over and slide down the far side.
-Try `--set integrator.friction=0` (boxes on ice) or `--set solid.material.E=1e5` (all of them soft).
+Try `--set solid.contact.friction=0` (boxes on ice) or `--set solid.material.E=1e5` (all of them soft).
 
 1 250 vertices, 3 200 tetrahedra, 48 steps; on two cores about 30 s.
 """

@@ -9,7 +9,7 @@ All of it is one minimisation per step, with five steps per frame, because energ
 is inside and nothing should get far inside in one step. Friction follows after each step.
 
 What to look at: the first torus is caught by the peg, the others pile up around it, tilt, and wedge themselves against
-the wall. At the end all three kinds of contact are active. Try `--set integrator.friction=0`,
+the wall. At the end all three kinds of contact are active. Try `--set solid.contact.friction=0`,
 `--set solid.material.E=3e5`, or `--set solid.contact.obstacle_stiffness=1e5` (a bowl of foam, into which they sink).
 
 1 750 vertices, 5 500 tetrahedra, 240 steps; on two cores about 45 s.

@@ -30,8 +30,8 @@ def settle(
 ) -> tuple[Array, Report, float]:
     """Solve with the friction that is known, and again with what rubs at the solution, until it hardly changes.
 
-    solve(starts, factor): to a tolerance that is so many times the usual one. softer: see `SOFTER`, which light nodes of
-    a grid need.
+    solve(starts, factor): to a tolerance that is so many times the usual one. softer: see `SOFTER`, which light nodes
+    of a grid need.
 
     Returns the solution, the work of all solves, and by how much friction would change next, relative to itself. The
     friction with which the last solve was made stays.
