@@ -193,7 +193,7 @@ class World:
             if isinstance(thing, kind):
                 return take(thing)
         raise SetupError(
-            f"cannot add {thing!r}; give a shape with a material, a mesh body, a continuum, a contact, a collider, a "
+            f"cannot add {shown(thing)}; give a shape with a material, a mesh body, a continuum, a contact, a collider, a "
             "boundary, an emitter, a drain or a body force"
         )
 
