@@ -53,7 +53,7 @@ def positive_number(name: str, value: Any, error: type[ContinuaError]) -> float:
     """An argument that must be a finite number above 0."""
     number = finite_number(name, value, error)
     if not number > 0:
-        raise error(f"{name} must be greater than 0, not {shown(value)}")
+        raise error(f"{name} must be a positive number, not {shown(value)}")
     return number
 
 

@@ -200,8 +200,8 @@ class World:
             if isinstance(thing, kind):
                 return take(thing)
         raise SetupError(
-            f"cannot add {thing!r}; give a shape with a material, a mesh body, a continuum, a contact, a collider, a "
-            "boundary, an emitter, a drain or a body force"
+            f"cannot add {shown(thing)}; give a shape with a material, a mesh body, a continuum, a contact, a "
+            "collider, a boundary, an emitter, a drain or a body force"
         )
 
     def _adders(self) -> list[tuple[type | tuple[type, ...], Callable[[Any], Any]]]:

@@ -15,7 +15,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from continua._model import CONFIG, FUNCTION_NAME, Axis, Numbers
 from continua._validation import raises, shown
-from continua.errors import ContinuaError, MaterialError, SetupError
+from continua.errors import ContinuaError, MaterialError
 from continua.geometry.base import Shape
 from continua.materials.base import CATALOGUE, Material, NativeMaterial
 
@@ -59,9 +59,11 @@ FieldLike = Annotated[
 def checked_variation(vary: Any, regions: Any) -> tuple[Vary, Regions]:
     """What users give as `vary` and `regions`: a table, and a list of pairs."""
     if not isinstance(vary, (Mapping, type(None))):
-        raise SetupError(f"vary must be a dict of fields of the material, not {shown(vary)}")
+        raise MaterialError(
+            f'vary must be a dict such as {{"E": function of the positions}}, not {shown(vary)}'
+        )
     if not isinstance(regions, (list, tuple, type(None))):
-        raise SetupError(f"regions must be a list of (shape, material), not {shown(regions)}")
+        raise MaterialError(f"regions must be a list of pairs (shape, material), not {shown(regions)}")
     return {} if vary is None else vary, [] if regions is None else regions
 
 
@@ -80,8 +82,9 @@ class Variation:
                 "use a built-in material, or keep the values in history variables"
             )
         self.material = material
-        self.vary = _checked_vary(material, {} if vary is None else vary)
-        self.regions = [_checked_region(material, region) for region in regions or ()]
+        vary, regions = checked_variation(vary, regions)
+        self.vary = _checked_vary(material, vary)
+        self.regions = [_checked_region(material, region) for region in regions]
 
     def varied(self) -> NDArray[np.bool_]:
         """Which of the core's parameters (n,) may differ between particles."""
@@ -175,9 +178,7 @@ def same_kind(one: Material, other: Material) -> bool:
     return type(one) is type(other) and (one.model, one.states) == (other.model, other.states)
 
 
-def _checked_vary(material: NativeMaterial, vary: Any) -> Vary:
-    if not isinstance(vary, Mapping):
-        raise MaterialError('vary must be a dict such as {"E": function of the positions}')
+def _checked_vary(material: NativeMaterial, vary: Vary) -> Vary:
     for name in vary:
         if name not in numeric_fields(material):
             raise MaterialError(

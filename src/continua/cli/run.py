@@ -78,7 +78,7 @@ def resume(folder: Path, options: Options, *, scene: Path | None = None, trust: 
         options.duration = planned_duration(record)
     plan = plan_of(loaded, options)
     if record.status == "finished" and plan.duration <= planned_duration(record):
-        already_finished(folder, plan, options)
+        already_finished(record, options)
         return 0
     changed = changed_file(record.description)
     if changed is not None and scene is None and not options.quiet:
@@ -96,13 +96,15 @@ def planned_duration(run: RunFolder) -> float:
     return float(stored) or 1.0
 
 
-def already_finished(folder: Path, plan: RunPlan, options: Options) -> None:
+def already_finished(run: RunFolder, options: Options) -> None:
     """Nothing is left to do; say how to go on all the same."""
     if options.json:
-        print(json.dumps({"status": "finished", "output": str(folder), "frames": plan.frames}))
+        frames = max(run.frame_indices(), default=0)
+        print(json.dumps({"status": "finished", "output": str(run.path), "frames": frames}))
     elif not options.quiet:
-        more = f"continua resume {shlex.quote(str(folder))} --duration {2 * plan.duration:g}"
-        print(f"{folder} is finished ({plan.duration:g} s); to go on beyond its end: {more}")
+        duration = planned_duration(run)
+        more = f"continua resume {shlex.quote(str(run.path))} --duration {2 * duration:g}"
+        print(f"{run.path} is finished ({duration:g} s); to go on beyond its end: {more}")
 
 
 def check_length(options: Options) -> None:

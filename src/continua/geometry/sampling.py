@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from continua._core import poisson_disk
+from continua._validation import shown
 from continua.errors import GeometryError
 from continua.geometry.base import Array, Shape
 from continua.geometry.combine import Rotated
@@ -54,7 +55,7 @@ def sample(
         raise GeometryError(f"the spacing of particles must be greater than 0, not {spacing}")
     if not isinstance(method, str) or method not in get_args(Method):
         raise GeometryError(
-            f"there is no sampling method {method!r}, use one of {', '.join(get_args(Method))}"
+            f"there is no sampling method {shown(method)}, use one of {', '.join(get_args(Method))}"
         )
     if seed < 0:
         raise GeometryError(f"the seed of the sampling must not be negative, got {seed}")

@@ -7,7 +7,7 @@ from pydantic.dataclasses import dataclass
 from pydantic_core import ArgsKwargs
 
 from continua._model import CONFIG, Count, Flag, Fraction, Positive
-from continua._validation import raises
+from continua._validation import raises, shown
 from continua.errors import SetupError
 from continua.optimize import Scheme
 
@@ -185,5 +185,7 @@ def as_integrator(value: str | Integrator) -> Integrator:
     except ValueError as error:
         raise SetupError(str(error)) from None
     if not isinstance(scheme, Integrator):
-        raise SetupError(f"integrator must be a name or an object of continua.integrators, not {value!r}")
+        raise SetupError(
+            f"integrator must be a name or an object of continua.integrators, not {shown(value)}"
+        )
     return scheme

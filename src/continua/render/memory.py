@@ -9,7 +9,7 @@ from continua.render.splat import BAND, KEPT_BANDS
 from continua.render.view import View
 
 # Measured, in bytes: per pixel of the picture, of the band that is drawn at once, and per particle.
-FLAT_PIXEL, FLAT_PARTICLE = 7, 2000
+FLAT_PIXEL, FLAT_COLLIDER, FLAT_PARTICLE = 7.2, 9, 130
 IMAGE, LEGEND, STAGE = 3, 10, 35
 PIXEL, SOLID_PIXEL, PARTICLE = 440, 1100, 105
 ENCODER, ENCODED_PIXEL, ENCODED_FRAMES = 62e6, 5, 43
@@ -20,7 +20,8 @@ def picture_memory(view: View, frame: Frame) -> float:
     pixels = view.size[0] * view.size[1]
     particles = sum(len(body) for body in view.shown(frame))
     if view.dimension == 2:
-        return FLAT_PIXEL * pixels + FLAT_PARTICLE * particles
+        each = FLAT_PIXEL + (FLAT_COLLIDER if view.colliders else 0)
+        return each * pixels + FLAT_PARTICLE * particles
     band = max(min(BAND // view.size[0], view.size[1]), 1) * view.size[0]
     solid = any(collider.get("type") != "plane" for collider in view.colliders)
     solid = solid or any(body.cells is not None for body in view.shown(frame))

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 from pydantic.dataclasses import dataclass
 
 from continua._model import CONFIG, PLAIN, Fraction, Whole
-from continua._validation import raises
+from continua._validation import raises, shown
 from continua.errors import SetupError
 from continua.transfers.plan import GRADIENT, MOMENT, SPIN, Plan, resolve_modes, split
 
@@ -188,5 +188,5 @@ def as_transfer(value: str | Transfer) -> Transfer:
     except ValueError as error:
         raise SetupError(str(error)) from None
     if not isinstance(scheme, Transfer):
-        raise SetupError(f"transfer must be a name or an object of continua.transfers, not {value!r}")
+        raise SetupError(f"transfer must be a name or an object of continua.transfers, not {shown(value)}")
     return scheme
