@@ -32,9 +32,9 @@ def test_table_and_summary(cli: Call) -> None:
 
 
 def test_loose_sand_is_told_to_be_confined(cli: Call) -> None:
-    loose = cli("material-test", "drucker-prager.sand", "--steps", 20)
+    loose = cli("material-test", "drucker-prager", "--steps", 20)
     assert "try --pressure" in loose.stdout
-    firm = cli("material-test", "drucker-prager.sand", "--steps", 20, "--pressure", 1e4)
+    firm = cli("material-test", "drucker-prager", "--steps", 20, "--pressure", 1e4)
     assert firm.returncode == 0 and "try --pressure" not in firm.stdout
 
 
