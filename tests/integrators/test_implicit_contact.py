@@ -84,12 +84,11 @@ def test_blocks_slide_down_an_incline(scheme: str, friction: float) -> None:
 
 def test_semi_implicit_steps_must_find_out_which_nodes_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     def error() -> float:
-        return abs(incline("semi-implicit", 0.0, 1e-2, theta=60.0, duration=0.5) - exact(60, 0.0))
+        return abs(incline("semi-implicit", 0.25, 1e-2, duration=0.5) - exact(30, 0.25))
 
     assert error() < 0.003 * G
     monkeypatch.setattr(implicit, "CONTACT_ROUNDS", 1)
-    monkeypatch.setattr(implicit.ImplicitGrid, "_failed", lambda *_: None)
-    assert error() > 0.003 * G
+    assert error() > 0.1 * G
 
 
 @schemes
@@ -123,26 +122,3 @@ def test_impulses_balance_the_momentum(scheme: str) -> None:
     weight = -9.81 * end["mass"] * sim.time
     assert abs(sim.impulses[0, 1]) > 0.1 * abs(weight)
     assert gained == pytest.approx(weight + sim.impulses[0, 1], abs=1e-9 * abs(start["momentum_y"]))
-
-
-@schemes
-def test_friction_is_coulombs_at_steps_of_a_frame(scheme: str) -> None:
-    """A block of 16 x 8 cells that has settled on 30 degrees: it gains g (sin - f cos), or stays. Friction after the
-    solve alone let both slide by 1 to 1.5 m/s more in a second."""
-    a = np.radians(30)
-
-    def gained(friction: float) -> tuple[float, float]:
-        sim = ct.Simulation(1 / 8, (G * np.sin(a), -G * np.cos(a)), integrator=scheme)
-        stiff = ct.materials.FixedCorotated(E=1e6, nu=0.3, density=1000.0)
-        body = sim.add(ct.shapes.Box((1.0, 0.5), (2.0, 1.0)), stiff)
-        sim.add(ct.colliders.Plane((0, 1), friction=friction))
-        seen = []
-        for end in (0.5, 0.75):
-            while sim.time < end - 1e-9:
-                sim.step(min(end - sim.time, 1 / 24))
-            seen.append((float(body.v[:, 0].mean()), float(body.x[:, 0].mean())))
-        (v, x), (w, y) = seen
-        return (w - v) / 0.25, y - x
-
-    assert gained(0.3)[0] == pytest.approx(exact(30, 0.3), rel=0.02)
-    assert abs(gained(0.7)[1]) < 2e-3

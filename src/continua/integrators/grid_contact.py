@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from continua import _core
 from continua.contact.colliders import KINDS, MODES
 from continua.contact.fields import ObstacleContacts
-from continua.contact.friction import SlidingContacts
-from continua.integrators.friction_rounds import CREEP
 from continua.integrators.obstacles import ObstacleTable
 
 Array = NDArray[np.float64]
@@ -144,35 +142,27 @@ class NodeContact:
         dy[some] -= np.einsum("ij,ij->i", dy[some], n)[:, None] * n
         return y, dy
 
-    def sliding(self, reaction: Array, mass: Array) -> list[SlidingContacts]:
-        """Nodes that rub, if obstacles give them these impulses (N, 3) [N s]; mass (N,) [kg]."""
-        push = np.einsum("ij,ij->i", reaction[self.touching], self.normal)
-        rub = (push > 0) & (self.friction > 0)
-        if not rub.any():
-            return []
-        return [
-            SlidingContacts(
-                nodes=self.touching[rub][:, None],
-                weights=np.ones((int(rub.sum()), 1)),
-                normals=self.normal[rub],
-                limits=(self.friction * push)[rub],
-                bases=self.speed[rub],
-                reaches=np.full(int(rub.sum()), CREEP * push[rub].sum() / mass.sum()),
-            )
-        ]
+    def rub(self, x: Array, mass: Array, reaction: Array) -> Array:
+        """Coulomb friction after the solve: sliding nodes lose at most mu times the normal reaction (N, 3) [N s].
 
-    @property
-    def rubs(self) -> bool:
-        """Whether any node may feel friction."""
-        return bool((self.friction > 0).any())
-
-    def impulses(self, reaction: Array, friction: Array) -> Array:
-        """Of all obstacles on the nodes (N, 3) [N s]: what holds them, of the reaction, and friction."""
+        Returns the impulses of all obstacles on the nodes (N, 3) [N s]; x is changed in place.
+        """
         impulse = np.where(self.fixed & (self.owner >= 0)[:, None], reaction, 0.0)
-        push = np.einsum("ij,ij->i", reaction[self.touching], self.normal)
-        push = np.where(self.tied, push, np.maximum(push, 0.0))
-        impulse[self.touching] += push[:, None] * self.normal
-        return impulse + friction
+        if not len(self.touching):
+            return impulse
+        some = self.touching
+        push = np.maximum(
+            np.einsum("ij,ij->i", reaction[some], self.normal), np.where(self.tied, -np.inf, 0.0)
+        )
+        slide = x[some] - self.speed
+        slide -= np.einsum("ij,ij->i", slide, self.normal)[:, None] * self.normal
+        length = np.linalg.norm(slide, axis=1)
+        stop = mass[some] * length  # the impulse that would end the sliding
+        taken = np.minimum(self.friction * np.maximum(push, 0.0), stop)
+        loss = np.divide(taken, stop, out=np.zeros_like(stop), where=stop > 0)[:, None] * slide
+        x[some] -= loss
+        impulse[some] += push[:, None] * self.normal - mass[some][:, None] * loss
+        return impulse
 
 
 def _regions(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
@@ -11,30 +10,26 @@ from numpy.typing import NDArray
 
 from continua import _core
 from continua.contact.fields import obstacle_contacts
-from continua.contact.friction import FrictionEnergy, SlidingContacts
 from continua.errors import SetupError
 from continua.integrators.field import Field
-from continua.integrators.friction_rounds import SETTLED, SOFTER, settle
 from continua.integrators.grid_contact import NodeContact
 from continua.integrators.grid_energy import GridEnergy
-from continua.integrators.grid_rubbing import Expanded, Rubbed
 from continua.integrators.schemes import Optimization, SemiImplicit
 from continua.integrators.stepper import NodeStepper, StepResult, StepSetting
-from continua.optimize import Objective, Options, Report, Stopping, minimise
+from continua.optimize import Options, Stopping, minimise
 from continua.optimize.krylov import SOLVERS, norm
 
 Array = NDArray[np.float64]
 WORK = ("newton_iterations", "krylov_iterations", "line_search_evaluations")
 CONTACT_ROUNDS = 5  # most solves of a semi-implicit step, each with other nodes held by obstacles
 NEGLIGIBLE = 1e-20  # mass of a node over the largest: particles that touch it by rounding only do not feel it
-EXACT = 1e-3  # relative residual of the linear solves in a semi-implicit step with friction
 FAR = 1e300  # nodes with hardly any mass take steps of any length without doing anything; the energy decides
 UNTOUCHED = 16  # rounding errors that particles in free fall have gathered, in units of that of a gradient
 NOISE = 50  # relative error of the energy of a step, in units of the rounding error of particle data
 
 
 class ImplicitGrid(NodeStepper):
-    """Elastic forces at the end of the step, so that stiffness does not limit it; plastic flow is explicit."""
+    """Elastic forces at the end of the step, so that stiffness does not limit it; flow and friction are explicit."""
 
     PHASES: ClassVar[tuple[str, ...]] = ("sort", "p2g", "solve", "contact", "g2p", "positions", "push_out")
 
@@ -58,12 +53,10 @@ class ImplicitGrid(NodeStepper):
                 "implicit integrators minimise an energy of I + dt grad v with the gradients of the B-splines: leave "
                 'stress_transfer at "gradient" and deformation at "safe"'
             )
-        self.report = dict.fromkeys(
-            (*WORK, *(f"total_{name}" for name in WORK), "unconverged", "friction_change"), 0.0
-        )
+        self.report = dict.fromkeys((*WORK, *(f"total_{name}" for name in WORK), "unconverged"), 0.0)
 
     def to_grid(self, step: StepSetting, result: StepResult) -> None:
-        self.report.update(dict.fromkeys((*WORK, "unconverged", "friction_change"), 0.0))
+        self.report["unconverged"] = 0.0
         with self._phase("p2g"):
             self.old = self._node_array(self._old)
             self.field.scatter(self.old, step.dt, momentum=True, stress=False)
@@ -100,12 +93,11 @@ class ImplicitGrid(NodeStepper):
         table = step.obstacles
         contact = self._obstacles(old, step, mass > 0)
         energy = GridEnergy(self.field, mass, target, step.dt)
-        self.friction = FrictionEnergy([])
         if isinstance(self.settings, SemiImplicit):
             v, reaction = self._one_newton_step(energy, contact, target, push, result)
         else:
             v, reaction = self._minimum(energy, contact, mass, target, push, step.dt, result)
-        impulse = contact.impulses(reaction, -self.friction.gradient(v))
+        impulse = contact.rub(v, mass, reaction)
         result.impulses += table.per_obstacle(_per_row(impulse, contact.owner, len(table)))
         self.nodes = self._node_array(self._nodes)
         self.nodes[:] = old
@@ -163,17 +155,6 @@ class ImplicitGrid(NodeStepper):
             self._failed(found.status, result)
         self._count(newton_iterations=1, krylov_iterations=iterations)
         v = contact.project(v)
-        if contact.rubs and found.status == "tol":
-            expanded = Expanded(energy, lambda u: energy.product(u, settings.implicitness), impulse)
-            options = Options(
-                tolerance=stopping.absolute,
-                krylov=settings.krylov,
-                krylov_tolerance=EXACT,
-                max_krylov_iterations=settings.max_iterations,
-                noise=NOISE * float(np.finfo(self.field.dtype).eps),
-                max_step=FAR,
-            )
-            v = self._rubbed(expanded, energy.mass, contact, [v], v, options, result)
         reaction = gradient(v)
         energy.react(settings.implicitness)
         return v, reaction
@@ -210,39 +191,7 @@ class ImplicitGrid(NodeStepper):
             noise=NOISE * float(np.finfo(self.field.dtype).eps),
             max_step=FAR,
         )
-        still = np.zeros_like(target)
-        v = self._rubbed(energy, energy.mass, contact, [still, target, explicit], still, options, result)
-        reaction = energy.gradient(v)
-        energy.react()
-        return v, reaction
-
-    def _rubbed(
-        self,
-        objective: Objective,
-        mass: Array,
-        contact: NodeContact,
-        starts: Sequence[Array],
-        pressed: Array,
-        options: Options,
-        result: StepResult,
-    ) -> Array:
-        """The minimum of an objective with the friction of obstacles, whose normal impulses are at first those that
-        stop the nodes when they move as `pressed` (N, 3) [m/s]."""
-
-        def rubbing_at(v: Array) -> list[SlidingContacts]:
-            return contact.sliding(objective.gradient(v), mass)
-
-        def solve(starts: Sequence[Array], factor: float) -> tuple[Array, Report]:
-            loose = replace(options, tolerance=factor * options.tolerance)
-            return minimise(Rubbed(objective, self.friction), starts, loose, contact)
-
-        if contact.rubs:
-            self.friction.groups = rubbing_at(contact.project(pressed))
-            v, report, change = settle(self.friction, starts, solve, rubbing_at, SOFTER)
-            self.report["friction_change"] = change
-            self.report["unconverged"] = float(change > SETTLED)
-        else:
-            v, report = minimise(objective, starts, options, contact)
+        v, report = minimise(energy, [np.zeros_like(target), target, explicit], options, contact)
         self._count(
             newton_iterations=report.iterations,
             krylov_iterations=report.krylov_iterations,
@@ -251,7 +200,9 @@ class ImplicitGrid(NodeStepper):
         self.last_solve = report
         if not report.converged:
             self._failed(report.status, result)
-        return v
+        reaction = energy.gradient(v)
+        energy.react()
+        return v, reaction
 
     @staticmethod
     def _acting(
@@ -267,10 +218,10 @@ class ImplicitGrid(NodeStepper):
         return max(norm(mass * push), norm(contact.freed(inertia)), norm(elastic))
 
     def _count(self, **work: float) -> None:
-        """Work of the running step, and of all so far (repeated steps included)."""
+        """Work of the last step, and of all so far (repeated steps included)."""
         for name in WORK:
-            self.report[name] += work.get(name, 0.0)
-            self.report[f"total_{name}"] += work.get(name, 0.0)
+            self.report[name] = work.get(name, 0.0)
+            self.report[f"total_{name}"] += self.report[name]
 
 
 def _per_row(impulse: Array, owner: NDArray[np.intp], rows: int) -> Array:

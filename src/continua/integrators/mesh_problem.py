@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from continua.bodies.force import BodyForce
 from continua.bodies.mesh_body import MeshBody
 from continua.contact.colliders import Collider
-from continua.contact.friction import SlidingContacts
 from continua.contact.mesh_contact import SLIP, STICKY, TOUCHING, ContactSurface, MeshContact, stop
+from continua.contact.mesh_friction import SlidingContacts
 from continua.contact.mesh_penalty import LevelSetPenalty
 from continua.errors import InstabilityError
-from continua.integrators.friction_rounds import settle, together
 from continua.integrators.mesh_collisions import penalty_stiffness
 from continua.integrators.mesh_rubbing import Friction, Reaction, Rubbing
 from continua.integrators.mesh_terms import BodyTerms
@@ -200,14 +199,20 @@ class MeshProblem:
         self.rubbing.groups = self._rubbing_at(
             start, self.energy.gradient(start) - self.energy.inertia(start)
         )
-        x, report, self.friction_change = settle(
-            self.rubbing, self.starts, self._solved, lambda x: self._rubbing_at(x, self.energy.gradient(x))
-        )
+        x, report = self._solved(self.starts)
+        for _ in range(ROUNDS):
+            groups = self._rubbing_at(x, self.energy.gradient(x))
+            self.friction_change = self.rubbing.change(groups, x)
+            if self.friction_change <= SETTLED:
+                break
+            self.rubbing.groups = groups
+            x, more = self._solved([x])
+            report = _together(report, more)
         return x, report
 
-    def _solved(self, starts: Sequence[Array], factor: float = 1.0) -> tuple[Array, Report]:
-        """The minimum, with the friction that is known, to a tolerance that is so many times the usual one."""
-        x, report = self._minimum(starts, replace(self.options, tolerance=factor))
+    def _solved(self, starts: Sequence[Array]) -> tuple[Array, Report]:
+        """The minimum, with the friction that is known."""
+        x, report = self._minimum(starts, self.options)
         if not report.converged and not self.settings.positive:
             x, report = self._rescued(x, report)
         if not report.converged and self.collision is not None and self.collision.own_body:
@@ -254,7 +259,7 @@ class MeshProblem:
         """Go on from x without negative stiffness of elements: slower near a solution, but straight through valleys."""
         more = replace(self.options, positive=True, max_iterations=RESCUE * self.options.max_iterations)
         x, second = self._minimum([x], more)
-        return x, together(first, second)
+        return x, _together(first, second)
 
     def _with_held_pairs(self, x: Array, first: Report) -> tuple[Array, Report]:
         """Go on from x where the energy of bodies in themselves jumps: without looking for collisions anew.
@@ -264,7 +269,7 @@ class MeshProblem:
         assert self.collision is not None
         with self.collision.holding(x):
             x, second = self._minimum([x], self.options)
-        return x, replace(together(first, second), status=first.status)
+        return x, replace(_together(first, second), status=first.status)
 
     def _failure(self, x: Array, report: Report) -> InstabilityError:
         gradient = self._free_gradient(x)
@@ -305,3 +310,10 @@ class MeshProblem:
             impulses[number, :d] += holding[some].sum(axis=0)
         moved = [PointState(x[rows].copy(), v[rows].copy()) for rows in self.rows]
         return MeshResult(moved, impulses, pulls, report, self.friction_change)
+
+
+def _together(first: Report, second: Report) -> Report:
+    """The report of a minimisation in two parts."""
+    counts = ("iterations", "krylov_iterations", "line_search_evaluations", "negative_curvature_count")
+    both = {name: getattr(first, name) + getattr(second, name) for name in counts}
+    return replace(second, history=first.history + second.history[1:], **both)

@@ -10,16 +10,17 @@ from numpy.typing import NDArray
 
 from continua.bodies.mesh_body import MeshBody
 from continua.contact.colliders import Collider
-from continua.contact.friction import FrictionEnergy, SlidingContacts
 from continua.contact.mesh_contact import ContactSurface
-from continua.integrators.friction_rounds import CREEP
+from continua.contact.mesh_friction import FrictionEnergy, SlidingContacts
 from continua.mesh import CollisionPairs
 from continua.optimize import ImplicitStep
+from continua.optimize.krylov import norm
 
 Array = NDArray[np.float64]
 Reaction = tuple[
     ContactSurface, NDArray[np.intp], Array
 ]  # the points (n,) on a surface, its forces (n, d) [N]
+CREEP = 1e-3  # slip speed of what sticks, over the speed that normal forces would give its body in a step
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,12 @@ class Rubbing(FrictionEnergy):
             )
             for t in touching
         ]
+
+    def change(self, groups: list[SlidingContacts], x: Array) -> float:
+        """How much friction at x (N, d) [m] differs from what it would be with others, relative to them."""
+        now, then = self.gradient(x), FrictionEnergy(groups).gradient(x)
+        size = norm(then)
+        return norm(now - then) / size if size > 0 else float(norm(now) > 0)
 
     def _on_obstacle(self, surface: ContactSurface, some: NDArray[np.intp], force: Array) -> _Touching:
         push = np.linalg.norm(force, axis=1)

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from continua.bodies.force import BodyForce
 from continua.bodies.mesh_body import MeshBody
 from continua.contact.colliders import Collider
-from continua.integrators.friction_rounds import SETTLED
 from continua.integrators.implicit import WORK
 from continua.integrators.mesh_collisions import collision_of
-from continua.integrators.mesh_problem import MeshProblem, MeshResult
+from continua.integrators.mesh_problem import SETTLED, MeshProblem, MeshResult
 from continua.integrators.mesh_rubbing import Friction
 from continua.integrators.schemes import Optimization
 from continua.mesh import SelfCollision

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from continua.contact.friction import FrictionEnergy, SlidingContacts
+from continua.contact.mesh_friction import FrictionEnergy, SlidingContacts
 
 REACH = 0.1
 

@@ -1,8 +1,7 @@
-"""Coulomb friction as an energy of positions, or of velocities, with normal forces that are known (Li20).
+"""Coulomb friction of points of meshes as an energy of their positions, with normal forces that are known (Li20).
 
 A contact joins a few points with weights: one point with weight 1 slides on an obstacle, a point with weight -1 and the
-corners of a facet slide on each other. Where the unknowns are velocities, read speeds for lengths and impulses for
-forces. During a step it slides by
+corners of a facet slide on each other. During a step it slides by
 
     u = Q (sum_i w_i x_i - base),    Q = I - n n^T,
 
@@ -18,8 +17,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
-from continua.optimize.krylov import norm
 
 Array = NDArray[np.float64]
 
@@ -79,12 +76,6 @@ class FrictionEnergy:
 
     def __init__(self, groups: list[SlidingContacts]) -> None:
         self.groups = groups
-
-    def change(self, groups: list[SlidingContacts], x: Array) -> float:
-        """How much friction at x (N, d) [m] differs from what it would be with others, relative to them."""
-        now, then = self.gradient(x), FrictionEnergy(groups).gradient(x)
-        size = norm(then)
-        return norm(now - then) / size if size > 0 else float(norm(now) > 0)
 
     def value(self, x: Array) -> float:
         return sum(group.value(x) for group in self.groups)
