@@ -35,7 +35,7 @@ from continua.scene import (
 from continua.transfers import PolyPIC
 
 COST = "24 000 particles, 2 000 steps, 30 s"
-SMALL = ["dx=0.04"]
+SMALL = ["dx=0.0325"]
 
 SIDE, DROP = 0.26, 0.3  # of a cube, and between the flat one and the floor [m]
 JELLY = FixedCorotated(E=2e4, nu=0.3, density=1000.0)
