@@ -135,7 +135,9 @@ def test_particles_meet_a_sampled_ball_as_an_exact_one(d: int, integrator: str, 
     (exact, x), (sampled, y) = found
     assert np.linalg.norm(exact) > 1.0  # it was hit
     assert np.abs(sampled - exact).max() < 0.01 * np.linalg.norm(exact)
-    apart = np.abs(x - y).max(axis=1) / 0.05  # [cells]; a corner of the block that slides on the ball may be off more
+    apart = (
+        np.abs(x - y).max(axis=1) / 0.05
+    )  # [cells]; a corner of the block that slides on the ball may be off more
     assert np.quantile(apart, 0.98) < 0.05 and apart.max() < 0.1
 
 
