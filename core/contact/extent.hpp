@@ -1,7 +1,6 @@
 // How far particles reach along the normal of a node: the safety net under the fill, for bodies too thin or too loose to
 // fill a node. Of all particles whose stencil holds node i
-//     reach = max (x_p - x_i).n + e_p(n) - kCone b,   e_p = r_p |F_p^T n|,   r_p = V0^(1/d)/2
-// where b is how far the particle, with half its diagonal r_p sqrt(d - 1), lies beside the node,
+//     reach = max (x_p - x_i).n + e_p(n),   e_p = r_p |F_p^T n|,   r_p = V0^(1/d)/2
 // and the gap is what is left between the reach of a along n and that of b against it (after Nairn et al. 2020). Maxima do
 // not depend on order, so neither does the result.
 #pragma once
@@ -9,6 +8,10 @@
 #include "normals.hpp"
 
 namespace continua {
+
+// Where nothing but extents decides, particles count less the farther they lie beside the node [cells]: else a normal that
+// leans a little at an edge would make the far ends of two flat faces overlap.
+inline constexpr double kCone = 0.35, kBeside = 0.5;
 
 // What one continuum reaches at the nodes of a pair, along n and against it [m]; -inf where nothing is asked.
 struct Reach {
@@ -47,9 +50,12 @@ void scatter_extents(const FieldSet<T>& set, const PairZone<T, d>& pair, const L
             place.for_nodes(box, [&](int node, const Vec3& off) {
                 if (wanted[node] < 0) return;
                 const PairNode& at_node = pair.nodes[wanted[node]];
-                const double centre = dx * dot(off, at_node.n);
-                const double half = cube.half_width(set, p, at_node.n) -
-                                    kCone * beside(off, at_node.n, cube.half_diagonal(set, p, dx), dx);
+                const double up = dot(off, at_node.n), centre = dx * up;
+                double half = cube.half_width(set, p, at_node.n);
+                if (at_node.extent_only) {
+                    const double beside = std::sqrt(std::max(0.0, dot(off, off) - up * up));
+                    half -= dx * kCone * std::max(0.0, beside - kBeside);
+                }
                 Reach& r = found[size_t(k) * kTile + node];
                 r.along = std::max(r.along, centre + half);
                 r.against = std::max(r.against, half - centre);

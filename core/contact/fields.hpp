@@ -157,11 +157,6 @@ struct TilePlace {
     }
 };
 
-// What a particle tells of the surface at a node is less the farther it lies beside it: per cell beyond its own width, its
-// surface is taken to rise by this much. Else round bodies, whose rim rises, would touch at all nodes around the lowest
-// particle and not roll, and a normal that leans a little at an edge would make the far ends of two flat faces overlap.
-inline constexpr double kCone = 0.35;
-
 // A particle as the deformed cube it once was: half its width along a unit vector n is r |F^T n|. Points without volume
 // have none; they stand for the half cell around them.
 template <int d>
@@ -196,7 +191,7 @@ struct ParticleCube {
     }
 };
 
-// How much of that distance lies beyond `own` [m], for a particle at off [cells] from the node.
+// By how much a particle at off [cells] from a node lies farther beside it, across n, than `own` [m].
 inline double beside(const Vec3& off, const Vec3& n, double own, double dx) {
     const double up = dot(off, n);
     return std::max(0.0, dx * std::sqrt(std::max(0.0, dot(off, off) - up * up)) - own);

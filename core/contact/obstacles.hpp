@@ -16,7 +16,7 @@ struct ObstacleLaw {
     double slack = 0.25;      // [cells] overlap of particles with an obstacle that does not fill their node
     double reach = 0.9;       // [cells] nodes farther away never touch: fronts of liquids would stick to them
     double correction = 1.0;  // factor on the second term of phi_b
-    double cone = 0.7;        // slope of the surface beside a particle: steeper than kCone, balls roll on obstacles
+    double cone = 0.7;        // slope of the surface beside a particle, for obstacles that let go
     double hold = 0.25;       // [cells] sticky and slip obstacles hold what is nearer than this
     double inside = -0.5;     // [cells] and whatever is deeper than this
 };
@@ -190,8 +190,9 @@ void find_fill_gaps(ObstacleZone<T, d>& zone, const FieldZone<T, d>& fill, doubl
     }
 }
 
-// Gaps by the extent of particles: the least sd(x_p) - e_p(grad sd(x_p)) of those whose stencil holds the node, and the
-// more the farther they lie beside it.
+// Gaps by the extent of particles: the least sd(x_p) - e_p(grad sd(x_p)) of those whose stencil holds the node. Where the
+// obstacle lets go, a particle beside the node counts less: beyond half its diagonal its surface is taken to rise with the
+// slope `cone`. Else the lowest particle of a ball would touch at all nodes around it, and those ahead would brake it.
 template <class T, int d, int degree>
 class ObstacleExtents {
   public:
@@ -289,7 +290,8 @@ class ObstacleExtents {
             const double half = cube.half_width(set, p, at.normal);
             one = {surface, x, at.normal, at.phi - half, cube.half_diagonal(set, p, dx)};
         }
-        return one.gap + law_.cone * beside(off, one.normal, one.own, dx);
+        const bool lets_go = surfaces_[surface].shape.mode == ContactMode::separate;
+        return lets_go ? one.gap + law_.cone * beside(off, one.normal, one.own, dx) : one.gap;
     }
     Vec3 node_position(int32_t number) const {
         Vec3 x = first_node(lattice_, zone_.keys[number / kBlockNodes<d>]);

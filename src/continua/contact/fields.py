@@ -87,7 +87,7 @@ class ObstacleLaw:
     slack: float = SLACK  # overlap of particles with an obstacle that does not fill their node
     reach: float = 0.9  # nodes farther away never touch
     correction: float = 1.0  # factor on the second term of what an obstacle fills
-    cone: float = 0.7  # slope of the surface beside a particle, as far as nodes there are concerned
+    cone: float = 0.7  # slope of the surface beside a particle, for obstacles that let go
 
 
 @dataclass

@@ -66,7 +66,7 @@ def cubes(title: str, start: Callable[[int, Corner, Corner], Placed | Scattered]
                 contact=PenaltyContact("off"),
             )
         )
-    patient = Optimization(tolerance=1e-3, max_iterations=1000)
+    patient = Optimization(tolerance=1e-8, max_iterations=1000)
     return Scene(
         title=title,
         simulation=SimulationSettings(dx=0.1, gravity=(0.0, 0.0, 0.0), integrator=patient),

@@ -23,6 +23,7 @@ from continua.gallery._mesh_measure import drift, inverted
 from continua.gallery._running import SceneRun
 from continua.geometry import shapes
 from continua.geometry.meshes import BoxMesh
+from continua.integrators import Optimization
 from continua.materials import FixedCorotated
 from continua.scene import (
     CameraSettings,
@@ -57,7 +58,7 @@ def stretched(
         material=FixedCorotated(E=1e5, nu=0.45, density=1000.0),
         scripted=[Scripted(face, way, stop=released) for face, way in zip(faces, (mirrored, ends))],
     )
-    simulation = SimulationSettings(dx=0.1, gravity=(0.0, 0.0, 0.0), integrator="optimization")
+    simulation = SimulationSettings(dx=0.1, gravity=(0.0, 0.0, 0.0), integrator=Optimization(tolerance=1e-7))
     return Scene(title=title, simulation=simulation, solid=[cube], run=run, render=render)
 
 

@@ -37,7 +37,7 @@ from continua.transfers import PolyPIC
 from continua.validation.case import Measurement, at_least, at_most, between
 
 COST = "24 000 particles, 2 000 steps, 30 s"
-SMALL = ["dx=0.04"]
+SMALL = ["dx=0.0325"]
 DOUGH = '{type = "von-mises", E = 2e4, density = 1000.0, yield_stress = 800.0}'
 WRONG = [("dough for jelly", [f"body.material={DOUGH}"], "energy left")]
 

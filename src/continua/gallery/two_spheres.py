@@ -54,7 +54,7 @@ def ball(name: str, side: float) -> SolidSettings:
 
 scene = Scene(
     title="Two spheres collide",
-    simulation=SimulationSettings(dx=0.1, gravity=(0.0, 0.0, 0.0), integrator=Optimization(tolerance=1e-8)),
+    simulation=SimulationSettings(dx=0.1, gravity=(0.0, 0.0, 0.0), integrator=Optimization(tolerance=1e-9)),
     solid=[ball("left", -1.0), ball("right", 1.0)],
     run=RunSettings(duration=0.5, fps=24.0),
     render=RenderSettings(
