@@ -23,9 +23,7 @@ def world() -> ct.Simulation:
 @pytest.mark.parametrize("remaining", NONSENSE, ids=repr)
 def test_a_step_takes_a_positive_time(remaining: Any) -> None:
     sim = world()
-    with pytest.raises(
-        SetupError, match="the time left for a step .* must be a (finite|positive) number"
-    ):
+    with pytest.raises(SetupError, match="the time left for a step .* must be a (finite|positive) number"):
         sim.step(remaining)
     assert sim.time == sim.steps == 0
 
@@ -47,9 +45,7 @@ def test_a_run_takes_positive_numbers(name: str, value: Any) -> None:
     if value is None and name in ("duration", "frames"):
         return  # left out
     sim = world()
-    with pytest.raises(
-        SetupError, match=rf"{name}.* must be a (finite|positive|whole) number"
-    ):
+    with pytest.raises(SetupError, match=rf"{name}.* must be a (finite|positive|whole) number"):
         sim.run(**arguments(name, value))
     assert sim.time == sim.steps == 0
 

@@ -118,5 +118,5 @@ def test_a_bar_decays_as_backward_euler_says(courant: float, scheme: Integrator)
 def test_other_schemes_break_the_law_of_decay() -> None:
     assert decay(1.0, "symplectic").kept > 0.95
     assert decay(1.0, SemiImplicit(implicitness=0.5)).kept > 0.75
-    with np.errstate(all="ignore"), pytest.raises(InstabilityError):
-        decay(2.0, "symplectic")
+    with np.errstate(all="ignore"):
+        assert decay(2.0, "symplectic").kept == np.inf  # torn apart

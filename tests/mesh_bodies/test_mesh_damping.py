@@ -61,5 +61,5 @@ def test_rigid_motion_is_not_damped_by_stiffness_damping() -> None:
 def test_negative_damping_is_refused() -> None:
     mesh = ct.meshes.box_mesh((0, 0), (1, 1), (1, 1))
     for wrong in ({"drag": -1.0}, {"damping": float("nan")}):
-        with pytest.raises(ct.ContinuaError, match="must be a finite number that is not negative"):
+        with pytest.raises(ct.ContinuaError, match="must be a finite number"):
             ct.SolidBody(mesh, ct.materials.FixedCorotated(), **wrong)

@@ -255,7 +255,7 @@ def test_a_mesh_rests_on_the_ground(integrator: str) -> None:
     assert ground.signed_distance(body.x, sim.time)[0].min() > -0.5 * sim.dx - 1e-9
     gained = sim.diagnostics()["momentum_y"] - before
     weight = -1.0 * body.mass.sum() * sim.time
-    assert gained == pytest.approx(weight + sim.impulses[0, 1], rel=1e-6)
+    assert gained == pytest.approx(weight + sim.impulses[0, 1], rel=1e-5)
     assert body.max_speed < 0.3
 
 
