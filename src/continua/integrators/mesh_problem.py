@@ -30,10 +30,7 @@ NEARLY = 10.0  # times the tolerance: a step that stops there without converging
 ROUNDING = 100 * float(np.finfo(np.float64).eps)
 RESCUE = 4  # times as many iterations with positive elements, if the first ones did not suffice
 LONGEST = 1e3  # Newton direction, over the size of the bodies
-# most solves of a step, each with the friction that belongs to the normal forces of the one before
-ROUNDS = 12
-LOOSE = 100.0  # times the tolerance as long as friction is not known
-NEARLY_SETTLED = 1e-2  # from here on solves are exact
+ROUNDS = 12  # most solves of a step, each with the friction of the normal forces of the one before
 SETTLED = 1e-3  # relative change of the friction at which it is known
 
 
@@ -200,22 +197,20 @@ class MeshProblem:
         self.rubbing.groups = self._rubbing_at(
             start, self.energy.gradient(start) - self.energy.inertia(start)
         )
-        x, report = self._solved(self.starts, LOOSE)
-        exact = False
+        x, report = self._solved(self.starts)
         for _ in range(ROUNDS):
             groups = self._rubbing_at(x, self.energy.gradient(x))
             self.friction_change = self.rubbing.change(groups, x)
-            if exact and self.friction_change <= SETTLED:
+            if self.friction_change <= SETTLED:
                 break
             self.rubbing.groups = groups
-            exact = self.friction_change <= NEARLY_SETTLED
-            x, more = self._solved([x], 1.0 if exact else LOOSE)
+            x, more = self._solved([x])
             report = _together(report, more)
         return x, report
 
-    def _solved(self, starts: Sequence[Array], factor: float = 1.0) -> tuple[Array, Report]:
-        """The minimum, with the friction that is known, to a tolerance that is so many times the usual one."""
-        x, report = self._minimum(starts, replace(self.options, tolerance=factor))
+    def _solved(self, starts: Sequence[Array]) -> tuple[Array, Report]:
+        """The minimum, with the friction that is known."""
+        x, report = self._minimum(starts, self.options)
         if not report.converged and not self.settings.positive:
             x, report = self._rescued(x, report)
         if not report.converged and self.collision is not None and self.collision.own_body:
