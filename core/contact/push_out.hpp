@@ -19,6 +19,17 @@ inline void sum_impulses(const std::vector<double>& partial, int64_t blocks, int
 
 }  // namespace detail
 
+inline constexpr int kPushes = 16;  // at most; beside an edge of a sampled obstacle each ends a part of the way too short
+
+// Move a point that is deeper than `depth` up to that depth.
+inline Vec3 pushed_out(const Collider& collider, SurfaceDistance surface, Vec3 x, double depth) {
+    for (int push = 0; push < kPushes && surface.phi < -depth; ++push) {
+        for (int a = 0; a < 3; ++a) x[a] -= (surface.phi + depth) * surface.normal[a];
+        surface = collider.evaluate(x);
+    }
+    return x;
+}
+
 // Particles deeper than `depth` are set back to that depth and obey the contact rule. `travel`: how far particles may
 // have moved since they were sorted into blocks.
 template <class T, int d>
@@ -46,8 +57,9 @@ int64_t push_out(const Particles<T>& particles, const Blocks& blocks, const Latt
                 if (!(surface.phi < -depth)) continue;
                 ++pushed[b];
                 const Vec3 u = contact_velocity(v, collider.velocity_at(x), surface.normal, collider.mode, collider.friction);
+                x = pushed_out(collider, surface, x, depth);
                 for (int a = 0; a < d; ++a) {
-                    particles.x[a * particles.stride + i] = T(x[a] - (surface.phi + depth) * surface.normal[a]);
+                    particles.x[a * particles.stride + i] = T(x[a]);
                     particles.v[a * particles.stride + i] = T(u[a]);
                     impulse[a] += double(particles.mass[i]) * (double(T(u[a])) - v[a]);
                 }

@@ -7,6 +7,8 @@ import pytest
 from mesh_worlds import FRAME, Array, block, jelly, norm_m, world
 
 import continua as ct
+from continua.contact import mesh_friction
+from continua.errors import InstabilityError
 from continua.integrators import mesh_problem, mesh_rubbing
 
 TILT = np.radians(30)
@@ -187,3 +189,24 @@ def test_a_block_sticks_to_sampled_and_round_obstacles_too() -> None:
         exact = moved(ct.colliders.Sphere((0.0, -4.0), 4.0, friction=friction))
         sampled = moved(ct.colliders.Shape(ct.shapes.Union([ball, ball]), friction=friction))
         assert (exact < 1e-3) == (sampled < 1e-3) == stays
+
+
+def first_steps_of_an_impact(count: int) -> int:
+    """Newton iterations of a soft torus of 5 m/s that meets the ground with many vertices at once."""
+    sim = world((0.0, -9.81, 0.0), 1 / 120)
+    torus = ct.shapes.Torus((0.0, 0.75, 0.0), 0.5, 0.22, axis=(0.0, 0.12, 1.0))
+    mesh = ct.meshes.ShapeMesh(torus, 0.12)
+    soft = ct.materials.FixedCorotated(E=1e5, nu=0.4, density=1000.0)
+    sim.add(ct.SolidBody(mesh, soft, velocity=(0.0, -5.0, 0.0), contact=ct.PenaltyContact("all")))
+    sim.add(ct.colliders.Plane((0.0, 1.0, 0.0), friction=0.5))
+    for _ in range(count):
+        sim.step()
+    return int(sim.diagnostics()["total_newton_iterations"])
+
+
+def test_an_impact_with_many_sliding_points_converges(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without stiffness along the way that contacts slide, the third step stops for good after 600 iterations."""
+    assert first_steps_of_an_impact(3) <= 150
+    monkeypatch.setattr(mesh_friction, "CAUTION", 0.0)
+    with pytest.raises(InstabilityError, match="did not converge"):
+        first_steps_of_an_impact(3)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+CAUTION = 0.01  # least stiffness along the way that a contact slides, as a part of that of its chord
 
 
 @dataclass(frozen=True)
@@ -58,10 +59,17 @@ class SlidingContacts:
         return steepness
 
     def blocks(self, x: Array) -> Array:
-        """Second derivatives of the energy by u (K, d, d) [N/m]; none of them is negative."""
+        """Second derivatives of the energy by u (K, d, d) [N/m]; none of them is negative.
+
+        What slides feels the same force wherever it is: no stiffness along its way, so that a Newton step does not see
+        where sliding ends and turns round. With many contacts one of them always turns, and cuts the steps of all to
+        nothing (an impact needs hundreds of iterations, or never ends); a small part of the chord's stiffness, which
+        could never overshoot, prevents that and hardly slows down what slides.
+        """
         way, length = self._slid(x)
         across = self._over_length(length)
         along = self.limits * 2 * np.maximum(1 - length / self.reaches, 0.0) / self.reaches
+        along = np.maximum(along, CAUTION * across)
         unit = np.divide(way, length[:, None], out=np.zeros_like(way), where=length[:, None] > 0)
         tangent = np.eye(x.shape[1]) - self.normals[:, :, None] * self.normals[:, None, :]
         found: Array = across[:, None, None] * tangent
