@@ -103,6 +103,63 @@ def test_a_changed_mesh_of_a_body_is_noticed(tmp_path: Path) -> None:
         solid((2, 3)).run(frames=2, output=tmp_path, resume=True)
 
 
+def tetrahedra(top: float, **options: object) -> ct.Simulation:
+    """Two tetrahedra."""
+    points = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, top]]
+    mesh = ct.meshes.SimplexMesh(np.array(points, float), np.array([[0, 1, 2, 3], [1, 2, 3, 4]]))
+    sim = ct.Simulation(0.1, integrator="optimization")
+    sim.add(ct.SolidBody(mesh, ct.materials.NeoHookean(E=1e4), **options))  # type: ignore[arg-type]
+    return sim
+
+
+@pytest.mark.parametrize(
+    ("top", "options", "said"),
+    [
+        (1.5, {}, r"the rest positions of bodies\[0\] have changed"),
+        (1.0, {"vary": {"E": np.array([1e3, 1e6])}}, r"the parameters of bodies\[0\] have changed"),
+        (1.0, {"vary": {"density": np.array([1e3, 2e3])}}, r"the masses of bodies\[0\] have changed"),
+        (1.0, {"scripted": [ct.Scripted([0, 1])]}, r"there were 0 bodies\[0\].scripted and are 1"),
+        (1.0, {"damping": 0.1}, r"bodies\[0\].damping was 0.0 and is 0.1"),
+        (1.0, {"drag": 0.1}, r"bodies\[0\].drag was 0.0 and is 0.1"),
+        (1.0, {"contact": ct.PenaltyContact(friction=0.2)}, r"contact.friction was 0.0 and is 0.2"),
+    ],
+)
+def test_a_changed_mesh_body_is_noticed(
+    top: float, options: dict[str, object], said: str, tmp_path: Path
+) -> None:
+    tetrahedra(1.0).run(frames=1, fps=200, output=tmp_path / "run")
+    with pytest.raises(OutputError, match=said):
+        tetrahedra(top, **options).run(frames=2, fps=200, output=tmp_path / "run", resume=True)
+    tetrahedra(1.0).run(frames=2, fps=200, output=tmp_path / "run", resume=True)
+
+
+def test_other_scripted_vertices_are_noticed(tmp_path: Path) -> None:
+    for frames, chosen in ((1, 0.5), (2, 0.5)):
+        low = ct.Scripted(lambda x, top=chosen: x[:, 1] < top)
+        tetrahedra(1.0, scripted=low).run(frames=frames, fps=200, output=tmp_path / "run", resume=True)
+    low = ct.Scripted(lambda x: x[:, 0] < 0.5)
+    with pytest.raises(OutputError, match=r"the vertices of script 0 of bodies\[0\] have changed"):
+        tetrahedra(1.0, scripted=low).run(frames=3, fps=200, output=tmp_path / "run", resume=True)
+
+
+def test_springs_of_another_stiffness_are_noticed(tmp_path: Path) -> None:
+    def chain(stiffness: float) -> ct.Simulation:
+        sim = ct.Simulation(0.1, (0, -1), integrator="optimization")
+        springs = ct.meshes.SpringMesh(
+            np.array([[0.0, 0], [1, 0]]),
+            np.array([[0, 1]]),
+            np.ones(1),
+            np.full(1, stiffness),
+            np.zeros((0, 3), int),
+        )
+        sim.add(ct.SpringBody(springs, mass=1.0))
+        return sim
+
+    chain(10).run(frames=1, output=tmp_path)
+    with pytest.raises(OutputError, match=r"the parameters of bodies\[0\] have changed"):
+        chain(20).run(frames=2, output=tmp_path, resume=True)
+
+
 @pytest.mark.parametrize("kind", ["particles", "mesh"])
 def test_iterations_are_counted_on(kind: str, tmp_path: Path) -> None:
     def make() -> ct.Simulation:

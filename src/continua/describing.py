@@ -82,14 +82,18 @@ def setup_of(world: World) -> dict[str, Any]:
 
 
 def body_data(body: Body, continuum: str) -> dict[str, Any]:
-    """Name, kind, material and mesh of a body."""
+    """Name, kind, material, mesh and settings of a body."""
     tables = [table for table in body.topology() if table is not None]
+    setup = body.setup()
+    if "arrays" in setup:
+        setup["arrays"] = {name: array_checksum(array) for name, array in setup["arrays"].items()}
     return {
         "name": body.name,
         "kind": body.kind,
         "continuum": continuum,
         "material": as_data(getattr(body, "material", None)),
         "mesh": [array_checksum(table) for table in tables],
+        **as_data(setup),
     }
 
 

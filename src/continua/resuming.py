@@ -9,6 +9,7 @@ from continua.errors import OutputError
 from continua.io import Checkpoint, RunFolder
 
 COMPARED = ("setup", "files", "scene_sha256")
+LATER = ("arrays", "drag", "damping", "contact", "scripted")  # of bodies, where a run need not have kept them
 _SHOWN = 3  # changes that a sentence lists
 
 
@@ -53,6 +54,8 @@ def differences(before: Any, now: Any, place: str) -> Iterator[str]:
             yield f"{place} was {before.get('class')} and is {now.get('class')}"
             return
         for key in dict.fromkeys([*before, *now]):
+            if key in LATER and key not in before:
+                continue
             inner = f"{place}.{key}" if place else str(key)
             yield from differences(before.get(key), now.get(key), inner)
     elif isinstance(before, (list, tuple)) and isinstance(now, (list, tuple)):
@@ -66,6 +69,9 @@ def differences(before: Any, now: Any, place: str) -> Iterator[str]:
             yield "the scene file has changed"
         elif ".mesh[" in place:
             yield f"the mesh of {place.partition('.mesh[')[0]} has changed"
+        elif ".arrays." in place:
+            body, _, name = place.partition(".arrays.")
+            yield f"the {name} of {body} have changed"
         else:
             yield f"{place} was {before} and is {now}"
 

@@ -190,6 +190,11 @@ class Body(ABC):
         """What the description of a run says of it beside its name and material."""
         return {}
 
+    def setup(self) -> dict[str, Any]:
+        """What decides how it goes on, beside its state, its material and what joins its points; the arrays among it
+        by name under "arrays"."""
+        return {}
+
     @abstractmethod
     def snapshot(self) -> dict[str, NDArray]:
         """Copies of everything needed to continue with the same bits."""

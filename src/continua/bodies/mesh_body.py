@@ -355,6 +355,13 @@ class MeshBody(Body):
     def described(self) -> dict[str, Any]:
         return {"cells": len(self.cells), "cell": self.cell}
 
+    def setup(self) -> dict[str, Any]:
+        scripts = [script for script, _ in self._scripts]
+        arrays = {"rest positions": self.rest, "masses": self._mass, "parameters": self.energy.parameters}
+        arrays |= {f"vertices of script {k}": chosen for k, (_, chosen) in enumerate(self._scripts)}
+        settings = {"drag": self.drag, "damping": self.damping, "contact": self.contact, "scripted": scripts}
+        return settings | {"arrays": arrays}
+
     def fields(self) -> dict[str, NDArray]:
         """Point data for frames: id, x, v."""
         return {"id": self.ids, "x": self.x.copy(), "v": self.v.copy()}

@@ -99,14 +99,15 @@ class Elements(NativeEnergy):
         return np.bincount(self.cells.ravel(), share, minlength=self._nodes[0]).astype(np.float64)
 
     def _table(self, parameters: ArrayLike | None) -> Array:
-        """Parameters of every element, (n, M)."""
+        """Parameters of every element, (n, M); remembers those given."""
         own = self.material.parameter_values()
-        given = own if parameters is None else np.asarray(parameters, np.float64)
+        given = own if parameters is None else np.array(parameters, np.float64)
         wanted = (len(own), len(self))
         if given.shape not in ((len(own),), wanted) or not np.isfinite(given).all():
             raise MaterialError(
                 f"parameters: expected finite numbers of shape {wanted}, got shape {given.shape}"
             )
+        self.parameters = given
         return np.array(np.broadcast_to(given.reshape(len(own), -1), wanted), order="C")
 
     def _state_rows(self, state: State) -> Array:

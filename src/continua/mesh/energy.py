@@ -49,6 +49,8 @@ class BlockHessian:
 class NativeEnergy:
     """A `continua.optimize.Term` whose formulas live in the core. The same bits for any number of threads."""
 
+    parameters: Array  # (n,) or (n, M): numbers of all elements or of every one
+
     def __init__(self, kernel: _core.MeshElements | _core.MeshSprings, nodes: tuple[int, int]) -> None:
         self._kernel = kernel
         self._nodes = nodes  # number of nodes, dimension

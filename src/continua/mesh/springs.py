@@ -25,15 +25,10 @@ class Springs(NativeEnergy):
         self, nodes: int, dimension: int, ends: ArrayLike, stiffness: ArrayLike, length: ArrayLike
     ) -> None:
         self.ends = vertex_indices(ends, 2, "ends")
-        count = len(self.ends)
+        given = (("stiffness", stiffness), ("length", length))
+        self.parameters = np.stack([_per_spring(values, len(self.ends), name) for name, values in given])
         try:
-            kernel = _core.MeshSprings(
-                nodes,
-                dimension,
-                self.ends,
-                _per_spring(stiffness, count, "stiffness"),
-                _per_spring(length, count, "length"),
-            )
+            kernel = _core.MeshSprings(nodes, dimension, self.ends, *self.parameters)
         except ValueError as error:
             raise GeometryError(f"springs: {error}") from None
         super().__init__(kernel, (nodes, dimension))
