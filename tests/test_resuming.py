@@ -91,6 +91,43 @@ def test_damage_is_noticed(run: Path, harm: object, said: str) -> None:
     assert RunFolder(run).status == "finished"
 
 
+@pytest.mark.parametrize("fps", [100, 205, 400])
+@pytest.mark.parametrize("accept_changes", [False, True])
+def test_another_frame_rate_is_refused(run: Path, fps: float, accept_changes: bool) -> None:
+    sim = world(run.parent)
+    with pytest.raises(
+        OutputError, match=f"has 200 frames per second and cannot go on with {fps}; give the same"
+    ):
+        sim.run(0.04, fps=fps, output=run, resume=True, accept_changes=accept_changes)
+    assert RunFolder(run).status == "finished"
+    sim.run(0.04, fps=200, output=run, resume=True)
+    assert sim.time == RunFolder(run).read_frame(8).time == 0.04
+
+
+def checkpoints(run: Path) -> list[Path]:
+    return sorted((run / "checkpoints").iterdir())
+
+
+def test_a_damaged_newest_checkpoint_is_told(run: Path) -> None:
+    damage(checkpoints(run)[-1])
+    with pytest.warns(UserWarning, match=r"step_\d+.npz is damaged.*; the run goes on from t = 0.015 s"):
+        go_on(run)
+    assert RunFolder(run).frame_indices() == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_run_without_a_good_checkpoint_begins_anew_only_if_told(run: Path) -> None:
+    for path in checkpoints(run):
+        damage(path)
+    with pytest.raises(
+        OutputError, match=r"no checkpoint .* can be read: .*restore one, or begin anew with --acc"
+    ):
+        go_on(run)
+    assert RunFolder(run).frame_indices() == [0, 1, 2, 3, 4]
+    with pytest.warns(UserWarning, match="no checkpoint of the run .* can be read; it begins anew"):
+        go_on(run, accept_changes=True)
+    assert RunFolder(run).description["changes"] == ["begun anew: no checkpoint could be read"]
+
+
 def test_a_changed_mesh_of_a_body_is_noticed(tmp_path: Path) -> None:
     def solid(counts: tuple[int, int]) -> ct.Simulation:
         sim = ct.Simulation(0.1, (0, -1), integrator="optimization")

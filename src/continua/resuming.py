@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from continua.errors import OutputError
 from continua.io import Checkpoint, RunFolder
+from continua.plan import RunPlan
 
 COMPARED = ("setup", "files", "scene_sha256")
 LATER = ("arrays", "drag", "damping", "contact", "scripted")  # of bodies, where a run need not have kept them
@@ -74,6 +76,37 @@ def differences(before: Any, now: Any, place: str) -> Iterator[str]:
             yield f"the {name} of {body} have changed"
         else:
             yield f"{place} was {before} and is {now}"
+
+
+def check_times(run: RunFolder, checkpoint: Checkpoint, start: float, plan: RunPlan) -> None:
+    """Refuse to go on where the frames that there are do not belong to the times that a plan has for them."""
+    end = start + plan.duration
+    if checkpoint.time > end:
+        raise OutputError(
+            f"the run in {run.path} has come to t = {checkpoint.time:.6g} s already, beyond the {end:.6g} s asked for; "
+            "give a longer duration"
+        )
+    frames = (checkpoint.time - start) * plan.fps
+    slack = 1e-6 * max(frames, 1.0)
+    fps = run.description.get("fps", plan.fps)
+    if fps != plan.fps or not checkpoint.frame - slack <= frames <= checkpoint.frame + 1 + slack:
+        raise OutputError(
+            f"the run in {run.path} has {fps:g} frames per second and cannot go on with {plan.fps:g}; give the same "
+            "fps, or another output folder"
+        )
+
+
+def begun_anew(run: RunFolder, lost: list[str], accept_changes: bool) -> dict[str, Any]:
+    """What a run whose checkpoints are all lost keeps of its description; it begins anew only if that is accepted."""
+    if not lost:
+        return {}
+    if not accept_changes:
+        raise OutputError(
+            f"no checkpoint of the run in {run.path} can be read: {lost[0].partition(';')[0]}; restore one, or begin "
+            "anew with --accept-changes (in Python accept_changes=True)"
+        )
+    warnings.warn(f"no checkpoint of the run in {run.path} can be read; it begins anew", stacklevel=8)
+    return {"changes": [*run.description.get("changes", []), "begun anew: no checkpoint could be read"]}
 
 
 def refusal(run: RunFolder, found: list[str]) -> OutputError:

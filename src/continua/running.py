@@ -15,11 +15,11 @@ import numpy as np
 
 from continua.counters import counters, restore_counters
 from continua.describing import describe
-from continua.errors import InstabilityError, OutputError, SetupError
+from continua.errors import InstabilityError, SetupError
 from continua.io import BodyFrame, Checkpoint, Frame, Recorder, RunFolder
 from continua.memory import check_run
 from continua.plan import RunPlan
-from continua.resuming import changes, refusal
+from continua.resuming import begun_anew, changes, check_times, refusal
 from continua.summary import Progress
 
 if TYPE_CHECKING:
@@ -125,16 +125,16 @@ def _recorder(
     """The folder of a run, new or continued; one that is not as it was goes on only if that is accepted."""
     description = describe(sim, plan, sim.time, extra)
 
-    def approve(run: RunFolder, checkpoint: Checkpoint) -> dict[str, Any]:
+    def approve(run: RunFolder, checkpoint: Checkpoint | None, lost: list[str]) -> dict[str, Any]:
+        if checkpoint is None:
+            return begun_anew(run, lost, accept_changes)
         start = float(checkpoint.state["run_start"])
-        if checkpoint.time > start + plan.duration:
-            raise OutputError(
-                f"the run in {run.path} has come to t = {checkpoint.time:.6g} s already, beyond the "
-                f"{start + plan.duration:.6g} s asked for; give a longer duration"
-            )
+        check_times(run, checkpoint, start, plan)
         found = changes(run, checkpoint, description)
         if found and not accept_changes:
             raise refusal(run, found)
+        for one in lost:
+            warnings.warn(f"{one.partition(';')[0]}; the run goes on from t = {checkpoint.time:.6g} s", stacklevel=7)
         for one in found:
             warnings.warn(f"the run goes on although {one}", stacklevel=7)
         accepted = [f"from t = {checkpoint.time:.6g} s on: {one}" for one in found]

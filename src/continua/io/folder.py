@@ -31,8 +31,9 @@ _RUN = "run.json"
 _TABLE = "diagnostics.csv"
 _MUST_MATCH = ("dimension", "dx", "precision", "seed")
 
-Approve = Callable[["RunFolder", Checkpoint], Mapping[str, Any]]
-"""Called before a run goes on from a checkpoint: raises an error if it must not, returns more of its description."""
+Approve = Callable[["RunFolder", Checkpoint | None, list[str]], Mapping[str, Any]]
+"""Called before a run goes on from a checkpoint, or begins anew without one, with a sentence for each newer one that
+cannot be read: raises an error if it must not, returns more of its description."""
 
 
 class RunFolder:
@@ -103,12 +104,17 @@ class RunFolder:
 
     def last_checkpoint(self) -> Checkpoint | None:
         """The newest undamaged checkpoint, or None."""
+        return self.newest_checkpoint()[0]
+
+    def newest_checkpoint(self) -> tuple[Checkpoint | None, list[str]]:
+        """The newest undamaged checkpoint, or None, and a sentence for each newer one that cannot be read."""
+        lost: list[str] = []
         for path in _checkpoint_paths(self.path):
             try:
-                return read_checkpoint(path)
-            except OutputError:
-                continue
-        return None
+                return read_checkpoint(path), lost
+            except OutputError as error:
+                lost.append(str(error))
+        return None, lost
 
     def diagnostics(self) -> dict[str, np.ndarray]:
         """Columns (rows,) of diagnostics.csv by name; empty before the first row."""
@@ -180,9 +186,9 @@ class Recorder:
                     f"the run in {self.path} has {name} = {before}, not {now}; restore it or overwrite"
                 )
         self._description["created"] = old.description.get("created", self._description["created"])
-        self.resumed = old.last_checkpoint()
-        if self.resumed is not None and approve is not None:
-            self._description.update(approve(old, self.resumed))
+        self.resumed, lost = old.newest_checkpoint()
+        if approve is not None:
+            self._description.update(approve(old, self.resumed, lost))
         step, frame = (self.resumed.step, self.resumed.frame) if self.resumed else (-1, -1)
         self._drop(after_frame=frame, after_step=step)
 
