@@ -9,7 +9,7 @@ import numpy as np
 
 from continua import _core
 from continua.errors import SetupError
-from continua.grid.blocks import CHANNELS, SIDE
+from continua.grid.blocks import CHANNELS, SIDE, Lattice
 from continua.io.machine import as_bytes, available_memory
 
 if TYPE_CHECKING:
@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from continua.simulation import Simulation
     from continua.world import World
 
+NODE_ARRAYS = {  # that a step takes at most: in double precision, and in that of the particles
+    "explicit": (0.0, 1.0),
+    "implicit": (9.0, 4.5),
+    "incompressible": (5.0, 5.0),
+}
+FLIP_ARRAYS = 2.0  # more of an explicit step, for differences of velocities
+HESSIANS = 2  # of a mesh body, and as much in vectors, that a solve takes; one more where it is damped
 ENERGY = 2.5  # copies of F in double precision that the energies of the diagnostics take at once
 NEW = 1.5  # room that a body makes when it grows, in units of what it needs
 SINGLE = 1.6  # times less memory that single precision takes at least
@@ -25,17 +32,16 @@ SINGLE = 1.6  # times less memory that single precision takes at least
 def run_memory(sim: Simulation, duration: float = 0.0) -> int:
     """Largest memory [bytes] that a run of so many seconds takes: arrays, grids, and copies for diagnostics and
     checkpoints."""
-    world, steps = sim.world, sim.steps
-    total = 0.0
+    world = sim.world
+    total = grid_bytes(world)
     for body in world.particle_bodies:
-        count = len(body) + emitted(sim, body, duration)
-        room = NEW if count > len(body) else 1.0
-        total += room * count * body_bytes(body) + count * transient_bytes(body)
-        if not steps:
-            total += count * (grid_bytes(world) + solver_bytes(world, body))
-    total += sum(body.nbytes for body in world.mesh_bodies)
-    if steps:
-        total += sum(stepper.nbytes for stepper in sim.steppers.values())
+        more = emitted(sim, body, duration)
+        count = len(body) + more
+        room = NEW if more else 1.0
+        total += count * (room * body_bytes(body) + transient_bytes(body) + solver_bytes(world, body))
+        total += more * full_grid_bytes(world)
+    for mesh in world.mesh_bodies:
+        total += mesh.nbytes + (HESSIANS + (mesh.damping > 0)) * mesh.hessian_bytes
     return int(total)
 
 
@@ -52,7 +58,48 @@ def transient_bytes(body: ParticleBody) -> float:
 
 
 def grid_bytes(world: World) -> float:
-    """Of one particle [bytes]: its share of a grid of about three blocks per full block of particles, rim included."""
+    """Of the grids of all continua under the particles that there are [bytes]."""
+    world.join_grids()
+    lattice = _lattice(world)
+    return sum(_continuum_bytes(world, name, lattice) for name in world.continua)
+
+
+def _continuum_bytes(world: World, continuum: str, lattice: Lattice) -> float:
+    """Of the grid of a continuum [bytes]: its nodes, and the tiles that its sets share."""
+    d, integrator = world.dimension, world.integrator_of(continuum)
+    orders = []
+    for body in world.bodies_of(continuum):
+        for particles in body.particle_sets():
+            orders.append(_core.Order())
+            arrays = particles.arrays
+            orders[-1].sort(arrays.x, arrays.count, lattice, d, world.degree, False)
+    kind = (
+        "incompressible" if integrator.incompressible else "implicit" if integrator.implicit else "explicit"
+    )
+    double, own = NODE_ARRAYS[kind]
+    if kind == "explicit" and world.transfer_of(continuum).flip:
+        own += FLIP_ARRAYS
+    rim = integrator.incompressible  # viscosity needs one
+    keys = _core.grid_blocks([order.keys for order in orders], lattice, d, rim)
+    size = np.dtype(world.dtype).itemsize
+    tiles = max((order.blocks for order in orders), default=0) * _core.tile_nodes(d, world.degree)
+    return CHANNELS * (len(keys) * SIDE**d * (8 * double + size * own) + tiles * size)
+
+
+def _lattice(world: World) -> Lattice:
+    """That of the world, or before it has one a lattice with its origin amid the material."""
+    lattice = world.lattice()
+    places = [particles.x for body in world.bodies for particles in body.particle_sets() if len(particles.x)]
+    if world.offset is not None or not places:
+        return lattice
+    ends = np.array([[x.min(axis=0), x.max(axis=0)] for x in places], np.float64)
+    block = SIDE * lattice.dx
+    middle = block * np.round(0.5 * (ends[:, 0].min(axis=0) + ends[:, 1].max(axis=0)) / block)
+    return Lattice(lattice.dx, np.where(lattice.period > 0, lattice.origin, middle), lattice.period)
+
+
+def full_grid_bytes(world: World) -> float:
+    """Of one particle of solid material [bytes]: its share of about three blocks per full one, rim included."""
     nodes = SIDE**world.dimension
     tile = _core.tile_nodes(world.dimension, world.degree)
     return 3 / (2**world.dimension * nodes) * (nodes + tile) * CHANNELS * np.dtype(world.dtype).itemsize
@@ -94,7 +141,7 @@ def check_run(sim: Simulation, duration: float) -> None:
 def most_particles(world: World, body: ParticleBody) -> float:
     """How many particles a new body may have at most to fit into memory."""
     free = available_memory()
-    each = body_bytes(body) + transient_bytes(body) + grid_bytes(world) + solver_bytes(world, body)
+    each = body_bytes(body) + transient_bytes(body) + full_grid_bytes(world) + solver_bytes(world, body)
     return float("inf") if free is None else free / each
 
 

@@ -134,7 +134,9 @@ def _recorder(
         if found and not accept_changes:
             raise refusal(run, found)
         for one in lost:
-            warnings.warn(f"{one.partition(';')[0]}; the run goes on from t = {checkpoint.time:.6g} s", stacklevel=7)
+            warnings.warn(
+                f"{one.partition(';')[0]}; the run goes on from t = {checkpoint.time:.6g} s", stacklevel=7
+            )
         for one in found:
             warnings.warn(f"the run goes on although {one}", stacklevel=7)
         accepted = [f"from t = {checkpoint.time:.6g} s on: {one}" for one in found]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -54,6 +54,8 @@ class MeshBody(Body):
     particles, but do not meet particles; periodic axes and regions of fixed velocity do not act on them.
     """
 
+    cell_bytes: ClassVar[int]  # of an element or a spring, with its share of the points
+
     def __init__(
         self,
         points: Array,
@@ -92,7 +94,7 @@ class MeshBody(Body):
         self.energy = energy
         hessian = energy.hessian(self.rest)
         self.stiffness = float(hessian.diagonal().mean())  # of a point, before any flow [N/m]
-        self._hessian_bytes = hessian.values.nbytes
+        self.hessian_bytes = hessian.values.nbytes
         self.drag, self.damping = float(drag), float(damping)
         self.on_grid = on_grid
         self.contact, self.continuum = contact or PenaltyContact(), continuum
@@ -346,8 +348,8 @@ class MeshBody(Body):
 
     @property
     def nbytes(self) -> int:
-        # elements and Newton vectors take twice as much again as the Hessian
-        return 3 * self._hessian_bytes + (0 if self.set is None else self.set.nbytes)
+        held = self.hessian_bytes + self.cell_bytes * len(self.cells)
+        return held + (0 if self.set is None else self.set.nbytes)
 
     def topology(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         return self.cells, self.surface

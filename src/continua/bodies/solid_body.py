@@ -28,6 +28,7 @@ class SolidBody(MeshBody):
 
     kind = "mesh"
     stem = "solid"
+    cell_bytes = 425
 
     def __init__(
         self,

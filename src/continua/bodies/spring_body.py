@@ -25,6 +25,7 @@ class SpringBody(MeshBody):
 
     kind = "springs"
     stem = "springs"
+    cell_bytes = 140
 
     def __init__(
         self,
