@@ -203,6 +203,22 @@ def test_what_is_not_a_run_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text("{")
     with pytest.raises(OutputError, match="damaged"):
         RunFolder(tmp_path)
+    for told in (
+        {"dx": "a"},
+        {"frames": "3"},
+        {"fps": [24]},
+        {"duration": [1.0]},
+        {"scene_file": ["a"]},
+        {"bodies": [3]},
+        {"bodies": [{"name": "a", "cell": {}}]},
+        {"colliders": [{"type": "sphere", "center": "abc"}]},
+    ):
+        (tmp_path / "run.json").write_text(json.dumps({"format": 1, **told}))
+        with pytest.raises(OutputError, match=rf"damaged \({next(iter(told))}.* is not"):
+            RunFolder(tmp_path)
+    (tmp_path / "run.json").write_text("[" * 200_000)
+    with pytest.raises(OutputError, match="nested too deeply"):
+        RunFolder(tmp_path)
     (tmp_path / "run.json").write_text(json.dumps({"format": 99}))
     with pytest.raises(OutputError, match="newer Continua"):
         RunFolder(tmp_path)

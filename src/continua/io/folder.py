@@ -20,6 +20,7 @@ import numpy as np
 from continua.errors import OutputError
 from continua.io.atomic import is_temporary, make_folder, output_errors, remove_temporaries, write_bytes
 from continua.io.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
+from continua.io.description import parsed
 from continua.io.frames import Frame, read_frame, write_frame
 from continua.io.lock import FolderLock, is_locked
 from continua.io.table import Table, read_table
@@ -52,13 +53,12 @@ class RunFolder:
         with output_errors(path, "read"):
             data = path.read_bytes()
         try:
-            description = json.loads(data)
-            newer = description["format"] > FORMAT
-        except (ValueError, TypeError, KeyError) as error:
+            description = parsed(data)
+        except ValueError as error:
             raise OutputError(f"{path} is damaged ({error}); restore it or run again") from error
-        if newer:
+        if description["format"] > FORMAT:
             raise OutputError(f"{path} was written by a newer Continua; update Continua to read it")
-        return dict(description)
+        return description
 
     @property
     def status(self) -> str:
