@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from continua.cli import text
@@ -67,8 +69,13 @@ def test_contents_of_bodies() -> None:
     assert text.contents([grains, cube, cloth]) == "1 200 particles, 12 vertices, 5 tetrahedra, 1 spring"
 
 
-def test_frame_lists() -> None:
-    assert frame_numbers(None) is None
-    assert frame_numbers("0, 10,20-22") == [0, 10, 20, 21, 22]
+def test_frame_lists(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text('{"format": 1}')
+    (tmp_path / "frames").mkdir()
+    (tmp_path / "frames" / "frame_00040.npz").touch()
+    assert frame_numbers(None, tmp_path) is None
+    assert frame_numbers("0, 10,20-22", tmp_path) == [0, 10, 20, 21, 22]
+    assert frame_numbers("39-99999999999", tmp_path) == [39, 40, 41]
+    assert frame_numbers("50-99999999999", tmp_path) == [50]
     with pytest.raises(SceneError, match="neither a frame number"):
-        frame_numbers("1,x")
+        frame_numbers("1,x", tmp_path)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from continua.errors import OutputError
+from continua.geometry.meshes import BoxMesh
 from continua.geometry.tidy import tidied
 from continua.io import BodyFrame, Frame, Recorder, mesh
 from continua.io.surface import FLAT
@@ -102,6 +103,33 @@ def read(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return surface.points, surface.faces.reshape(-1, 4)[:, 1:], surface["normal"]
     loaded = trimesh.load(path, process=False)
     return np.asarray(loaded.vertices), np.asarray(loaded.faces), np.asarray(loaded.vertex_normals)
+
+
+def test_meshes_far_away_keep_their_triangles(tmp_path: Path) -> None:
+    """At map coordinates single precision does not tell the vertices of a small mesh apart."""
+    box = BoxMesh((0, 0, 0), (0.4, 0.4, 0.4), (4, 4, 4)).build()
+    x = box.points + [5e5, 4.6e6, 100]
+    arrays = {"x": x, "v": np.zeros_like(x), "id": np.arange(len(x))}
+    with Recorder(tmp_path / "run", description={"dimension": 3, "dx": DX}) as recorder:
+        recorder.frame(Frame(0, 0.0, [BodyFrame("box", "mesh", "rubber", arrays, box.cells, box.surface)]))
+    vertices, triangles, _ = read(mesh(tmp_path / "run")[0])
+    np.testing.assert_allclose(heights(vertices[triangles].astype(float)), 0.1 / 2**0.5, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"radius": -1.0}, "radius must be a positive number, not -1.0"),
+        ({"radius": "a"}, "radius must be a finite number, not 'a'"),
+        ({"radius": 1e-9}, "too large for a surface of radius 1e-09 m"),
+        ({"detail": 0.0}, "detail must be a positive number, not 0.0"),
+        ({"smoothing": -1}, "smoothing must be a whole number of at least 0, not -1"),
+        ({"frames": 3}, "frames must be a list of frame numbers, not 3"),
+    ],
+)
+def test_wrong_numbers_are_one_sentence(run: Path, wrong: dict[str, object], said: str) -> None:
+    with pytest.raises(OutputError, match=said):
+        mesh(run, **wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("detail", [0.75, 1.5])

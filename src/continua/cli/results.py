@@ -107,7 +107,13 @@ def export(folder: Path, output: Path | None, *, to: str, frames: str | None, qu
     """Write the particles of a run for other programs."""
     from continua import io
 
-    paths = io.export(folder, to, output, frames=frame_numbers(frames), progress=reporter("exported", quiet))
+    paths = io.export(
+        folder,
+        to,
+        output,
+        frames=frame_numbers(frames, folder),
+        progress=reporter("exported", quiet),
+    )
     return written(paths, quiet)
 
 
@@ -126,7 +132,7 @@ def mesh(
 
     if radius is not None and not 0 < radius < float("inf"):
         raise SceneError(f"--radius is {radius:g}, must be a length > 0")
-    numbers = frame_numbers(frames)
+    numbers = frame_numbers(frames, folder)
     paths = io.mesh(
         folder,
         output,
@@ -139,19 +145,27 @@ def mesh(
     return written(paths, quiet)
 
 
-def frame_numbers(words: str | None) -> list[int] | None:
-    """`0,10,20-30` as numbers."""
+def last_frame(folder: Path) -> int:
+    """Number of the last frame of a run."""
+    from continua.io import RunFolder
+
+    return max(RunFolder(folder).frame_indices(), default=0)
+
+
+def frame_numbers(words: str | None, folder: Path) -> list[int] | None:
+    """`0,10,20-30` as numbers; a range ends at the latest one after the last frame of the run, which is missing."""
     if words is None:
         return None
-    numbers: list[int] = []
+    ranges: list[tuple[int, int]] = []
     for word in words.split(","):
         first, dash, last = word.strip().partition("-")
-        if not first.isdigit() or (dash and not last.isdigit()):
+        if not first.isdecimal() or (dash and not last.isdecimal()):
             raise SceneError(
                 f'--frames {words}: "{word}" is neither a frame number nor a range such as 20-30'
             )
-        numbers += range(int(first), int(last if dash else first) + 1)
-    return numbers
+        ranges.append((int(first), int(last if dash else first)))
+    most = last_frame(folder) + 1
+    return [number for first, last in ranges for number in range(first, min(last, max(first, most)) + 1)]
 
 
 def reporter(verb: str, quiet: bool, stream: IO[str] | None = None) -> Callable[[int, int], None]:

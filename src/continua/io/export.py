@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
 
+from continua._validation import shown
 from continua.errors import OutputError
 from continua.io.atomic import make_folder
 from continua.io.folder import RunFolder
@@ -56,7 +58,10 @@ def select_frames(run: RunFolder, frames: Iterable[int] | None) -> list[int]:
         raise OutputError(f"{run.path} has no frames yet; run the simulation first")
     if frames is None:
         return known
-    chosen = sorted(set(frames))
+    try:
+        chosen = sorted({operator.index(index) for index in frames})
+    except TypeError:
+        raise OutputError(f"frames must be a list of frame numbers, not {shown(frames)}") from None
     missing = [index for index in chosen if index not in known]
     if missing or not chosen:
         which = f"frame {missing[0]}" if missing else "frame to write"

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from continua._validation import positive_number, whole_number
 from continua.errors import OutputError
 from continua.geometry.surface import vertex_normals
 from continua.geometry.tidy import tidied
@@ -21,6 +22,7 @@ from continua.io.ply import write_ply
 from continua.io.vtk import write_pvd, write_vtp
 
 FORMATS = ("ply", "obj", "vtk")
+MOST_CELLS = 2.0**60  # of the surface grid, which the library counts
 FLAT = 1e-3  # height of a triangle over the size of the surface grid below which it is none
 
 
@@ -58,6 +60,10 @@ def mesh(
     """
     if to not in FORMATS:
         raise OutputError(f"cannot write surfaces as {to!r}; choose one of {', '.join(FORMATS)}")
+    detail = positive_number("detail", detail, OutputError)
+    smoothing = whole_number("smoothing", smoothing, OutputError)
+    if radius is not None:
+        radius = positive_number("radius", radius, OutputError)
     run = RunFolder(folder)
     indices = select_frames(run, frames)
     if run.dimension != 3:
@@ -93,11 +99,18 @@ def reconstruct(body: BodyFrame, radius: float, *, detail: float = 0.5, smoothin
         raise OutputError(f"body {body.name!r} has particles at infinity; mesh an earlier frame")
     if (skin := body.skin()) is not None:
         seen, triangles = skin
-        normals = vertex_normals(x[seen], triangles)
-        return SurfaceMesh(x[seen], triangles, normals, np.asarray(body.v[seen], np.float64))
+        corners = x[seen][triangles]
+        edges = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2)
+        normals, fine = vertex_normals(x[seen], triangles), FLAT * edges.min(initial=np.inf)
+        return SurfaceMesh(x[seen], triangles, normals, np.asarray(body.v[seen], np.float64), fine)
     if not len(x):
         empty = np.zeros((0, 3))
         return SurfaceMesh(empty, np.zeros((0, 3), np.int64), empty, empty)
+    if not np.prod(np.ptp(x, axis=0) / (detail * radius) + 10) < MOST_CELLS:
+        raise OutputError(
+            f"body {body.name!r} is too large for a surface of radius {radius:g} m; take about half the distance "
+            "of its particles"
+        )
     velocity = np.ascontiguousarray(body.v, np.float64)
     result, _ = _library().reconstruction_pipeline(
         x,
