@@ -108,7 +108,8 @@ def test_help_is_quick_and_complete(cli: Call) -> None:
 def test_no_command_prints_help(cli: Call) -> None:
     done = cli()
     assert done.returncode == 2
-    assert "Commands:" in done.stdout + done.stderr
+    assert "\nCommands:\n" in done.stdout + done.stderr
+    assert "error:" not in done.stderr
 
 
 def test_heavy_libraries_stay_out_of_a_run(tiny: Path, tmp_path: Path) -> None:

@@ -49,6 +49,9 @@ def explain(error: Exception) -> tuple[str, int]:
     """One line about an error, and the exit code it stands for."""
     if isinstance(error, ContinuaError):
         return one_line(str(error)), USAGE if isinstance(error, MISTAKES) else FAILED
+    if type(error).__name__ == "NoArgsIsHelpError":  # the message is the help, as it is to be printed
+        print(error.format_message(), file=sys.stderr)  # type: ignore[attr-defined]
+        return "", USAGE
     if hasattr(error, "format_message"):
         return _usage(error), USAGE
     if isinstance(error, MemoryError):
