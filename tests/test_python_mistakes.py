@@ -93,6 +93,8 @@ def test_nonsense_is_a_sentence_or_accepted(call: str) -> None:
     ("call", "said"),
     [
         (lambda: ct.Simulation("a"), "dx must be a finite number, not 'a'"),  # type: ignore[arg-type]
+        (lambda: ct.Simulation(10**400), "dx must be a finite number"),
+        (lambda: ct.Simulation(1e300), r"dx must lie between 1e-90 and 1e\+90 m, not 1e\+300"),
         (lambda: ct.Simulation(True), "dx must be a finite number, not True"),
         (lambda: ct.set_threads(0), "the number of threads must be a whole number of at least 1, not 0"),
         (lambda: ct.set_threads(10**6), "at most 1024"),

@@ -6,6 +6,7 @@ still raises pydantic's `ValidationError`, which knows the place in the file.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import math
@@ -44,8 +45,10 @@ def raises(error: type[ContinuaError]) -> Callable[[type[T]], type[T]]:
 
 def finite_number(name: str, value: Any, error: type[ContinuaError]) -> float:
     """An argument that must be a finite number: neither a text nor a truth value is one."""
-    if isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value):
-        return float(value)
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        with contextlib.suppress(OverflowError):  # whole numbers have no end
+            if math.isfinite(number := float(value)):
+                return number
     raise error(f"{name} must be a finite number, not {shown(value)}")
 
 

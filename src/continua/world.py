@@ -37,6 +37,7 @@ from continua.memory import most_particles, too_many
 from continua.timestep import beyond_stability
 from continua.transfers import Transfer, as_transfer, kept_gradient
 
+MIN_DX, MAX_DX = 1e-90, 1e90  # [m]
 DEGREES = {"linear": 1, "quadratic": 2, "cubic": 3}
 
 AnyBody = TypeVar("AnyBody", bound=Body)
@@ -74,6 +75,8 @@ class World:
         seed: int = 0,
     ) -> None:
         self.dx = positive_number("dx", dx, SetupError)
+        if not MIN_DX <= self.dx <= MAX_DX:  # volumes of cells must be numbers
+            raise SetupError(f"dx must lie between {MIN_DX:g} and {MAX_DX:g} m, not {shown(dx)}")
         try:
             self.gravity = np.array(gravity, dtype=np.float64)
         except (TypeError, ValueError):
