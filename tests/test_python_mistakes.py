@@ -10,6 +10,7 @@ import pytest
 
 import continua as ct
 from continua.errors import ContinuaError
+from continua.io import RunFolder
 
 NONSENSE: list[Any] = ["a", float("nan"), -1, [], (1,), {}, np.zeros((2, 2)), 1e400, object()]
 SETTINGS = [
@@ -95,6 +96,24 @@ def test_nonsense_is_a_sentence_or_accepted(call: str) -> None:
         (lambda: ct.Simulation("a"), "dx must be a finite number, not 'a'"),  # type: ignore[arg-type]
         (lambda: ct.Simulation(10**400), "dx must be a finite number"),
         (lambda: ct.Simulation(1e300), r"dx must lie between 1e-90 and 1e\+90 m, not 1e\+300"),
+        (lambda: ct.Simulation(0.1, kernal="cubic"), "no argument called kernal; did you mean kernel?"),  # type: ignore[call-arg]
+        (lambda: add("foo")(1), r"add\(\) of a body has no argument called foo; leave it out"),
+        (lambda: run("frame")(1), r"run\(\) has no argument called frame; did you mean frames?"),
+        (lambda: run("after_step")(3), "after_step must be a function, not 3"),
+        (lambda: run("overwrite")("a"), "overwrite must be True or False, not 'a'"),
+        (
+            lambda: ct.SolidBody(ct.meshes.BoxMesh((0, 0), (1, 1), (2, 2)), None),
+            "expected one of continua.mat",
+        ),  # type: ignore[arg-type]
+        (lambda: world()[0].load_state({"clock": np.zeros(2)}), "this is not a state of a simulation"),
+        (lambda: world()[0].choose_dt("a"), "must be a finite number, not 'a'"),  # type: ignore[arg-type]
+        (lambda: world()[0].choose_dt(-1), "must be a positive number, not -1"),
+        (lambda: RunFolder(None), "not from None"),  # type: ignore[arg-type]
+        (lambda: ct.Simulation(0.1, (True, False)), "gravity must be two or three numbers"),
+        (lambda: ct.Simulation(0.1, ("0", "-9.81")), "gravity must be two or three numbers"),  # type: ignore[arg-type]
+        (lambda: add("velocity")((True, False)), "a velocity must give numbers"),
+        (lambda: set_("F")(None), "must be an array of numbers"),
+        (lambda: set_("F")(1j * np.eye(2)), "must be an array of numbers"),
         (lambda: ct.Simulation(True), "dx must be a finite number, not True"),
         (lambda: ct.set_threads(0), "the number of threads must be a whole number of at least 1, not 0"),
         (lambda: ct.set_threads(10**6), "at most 1024"),

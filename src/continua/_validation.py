@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import difflib
 import functools
+import inspect
 import math
 import numbers
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,7 @@ from pydantic_core import ErrorDetails
 from continua.errors import ContinuaError
 
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def raises(error: type[ContinuaError]) -> Callable[[type[T]], type[T]]:
@@ -41,6 +44,33 @@ def raises(error: type[ContinuaError]) -> Callable[[type[T]], type[T]]:
         return cls
 
     return decorate
+
+
+def known_keywords(what: str, error: type[ContinuaError]) -> Callable[[F], F]:
+    """Decorator: keyword arguments that a function `what` does not have raise `error`, with similar names."""
+
+    def decorate(function: F) -> F:
+        names = list(inspect.signature(function).parameters)
+
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            for name in kwargs.keys() - set(names):
+                similar = difflib.get_close_matches(name, names, 1)
+                meant = f"did you mean {similar[0]}?" if similar else "leave it out"
+                raise error(f"{what} has no argument called {name}; {meant}")
+            return function(*args, **kwargs)
+
+        return cast(F, call)
+
+    return decorate
+
+
+def real_array(value: Any) -> NDArray[np.float64]:
+    """A copy of numbers in double precision; a TypeError where they are texts, truth values, complex or nothing."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"{array.dtype} is no kind of number")
+    return array.astype(np.float64)
 
 
 def finite_number(name: str, value: Any, error: type[ContinuaError]) -> float:
@@ -73,7 +103,7 @@ def numbers_of_shape(
 ) -> NDArray[np.float64]:
     """An argument that must be an array of numbers of that shape, or one that can be repeated to it."""
     try:
-        array = np.asarray(value, dtype=np.float64)
+        array = real_array(value)
     except (TypeError, ValueError):
         raise error(f"{name} must be an array of numbers of shape {shape}, not {shown(value)}") from None
     try:

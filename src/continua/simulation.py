@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from continua._validation import positive_number, shown
+from continua._validation import flag, known_keywords, positive_number, shown
 from continua.bodies.body import Body
 from continua.bodies.force import pushed
 from continua.contact.colliders import Collider
@@ -210,6 +210,7 @@ class Simulation:
 
     def choose_dt(self, remaining: float = float("inf")) -> Bound:
         """The time step for now and what sets it, at most `remaining` [s]."""
+        remaining = _time_left(remaining)
         fixed, moving = self.world.fixed_dt, self._bounds()
         bounds = moving + relaxation_bounds(self.bodies)
         if fixed is not None:
@@ -251,8 +252,7 @@ class Simulation:
 
     def step(self, remaining: float = float("inf")) -> float:
         """Advance by one time step of at most `remaining` [s]; returns the step taken [s]."""
-        if not (isinstance(remaining, float) and remaining == float("inf")):
-            remaining = positive_number("the time left for a step [s]", remaining, SetupError)
+        remaining = _time_left(remaining)
         world, every = self.world, self.steppers
         self._homes.check(world.bodies, world.continua)
         world.join_grids()
@@ -407,7 +407,7 @@ class Simulation:
 
     def load_state(self, state: dict[str, NDArray]) -> None:
         """Continue from `state()` of a simulation that was set up in the same way."""
-        if not isinstance(state, Mapping) or "clock" not in state:
+        if not isinstance(state, Mapping) or np.shape(state.get("clock", ())) != (4,):
             raise SetupError(f"this is not a state of a simulation, as sim.state() gives it: {shown(state)}")
         stored = {key.split("/")[0] for key in state if key.startswith("body")}
         if len(stored) != len(self.bodies):
@@ -439,6 +439,7 @@ class Simulation:
             self.world.offset = None if offset is None else np.array(offset, np.int64)
             self.start()
 
+    @known_keywords("run()", SetupError)
     def run(
         self,
         duration: float | None = None,
@@ -467,8 +468,9 @@ class Simulation:
 
         if output is not None and not isinstance(output, (str, PathLike)):
             raise SetupError(f"output must be the path of a folder, not {shown(output)}")
-        if progress is not None and not callable(progress):
-            raise SetupError(f"progress must be a function, not {shown(progress)}")
+        for name, function in (("progress", progress), ("after_step", after_step)):
+            if function is not None and not callable(function):
+                raise SetupError(f"{name} must be a function, not {shown(function)}")
         if not isinstance(description, (Mapping, type(None))):
             raise SetupError(f"description must be a dict, not {shown(description)}")
         plan = RunPlan.of(duration, frames, fps, checkpoint_interval)
@@ -476,10 +478,17 @@ class Simulation:
             self,
             plan,
             output,
-            resume=resume,
-            overwrite=overwrite,
-            accept_changes=accept_changes,
+            resume=flag("resume", resume, SetupError),
+            overwrite=flag("overwrite", overwrite, SetupError),
+            accept_changes=flag("accept_changes", accept_changes, SetupError),
             progress=progress,
             after_step=after_step,
             description=description or {},
         )
+
+
+def _time_left(remaining: float) -> float:
+    """Time left for a step [s], which may be infinite."""
+    if isinstance(remaining, float) and remaining == float("inf"):
+        return remaining
+    return positive_number("the time left for a step [s]", remaining, SetupError)

@@ -9,7 +9,15 @@ from typing import Any, TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from continua._validation import finite_number, flag, positive_number, shown, whole_number
+from continua._validation import (
+    finite_number,
+    flag,
+    known_keywords,
+    positive_number,
+    real_array,
+    shown,
+    whole_number,
+)
 from continua.bodies.body import Body
 from continua.bodies.drain import Drain
 from continua.bodies.emitter import Emitter
@@ -56,6 +64,7 @@ class World:
     `Simulation` explains the arguments.
     """
 
+    @known_keywords("a simulation", SetupError)
     def __init__(
         self,
         dx: float,
@@ -78,7 +87,7 @@ class World:
         if not MIN_DX <= self.dx <= MAX_DX:  # volumes of cells must be numbers
             raise SetupError(f"dx must lie between {MIN_DX:g} and {MAX_DX:g} m, not {shown(dx)}")
         try:
-            self.gravity = np.array(gravity, dtype=np.float64)
+            self.gravity = real_array(gravity)
         except (TypeError, ValueError):
             raise SetupError(f"gravity must be two or three numbers, not {shown(gravity)}") from None
         if self.gravity.shape not in ((2,), (3,)) or not np.isfinite(self.gravity).all():
@@ -359,6 +368,7 @@ class World:
             count = whole_number("particles_per_cell", particles_per_cell, SetupError, least=1)
         return float(self.dx / count ** (1 / self.dimension))
 
+    @known_keywords("add() of a body", SetupError)
     def _add_body(
         self,
         shape: Shape,

@@ -62,6 +62,8 @@ def test_wishes_that_cannot_be_met_are_one_sentence(tmp_path: Path, monkeypatch:
         film(run, tmp_path / "a.avi")
     with pytest.raises(OutputError, match="frames per second"):
         film(run, tmp_path / "a.mp4", fps=0)
+    with pytest.raises(OutputError, match="fps must be a finite number, not 'a'"):
+        film(run, tmp_path / "a.mp4", fps="a")  # type: ignore[arg-type]
     with pytest.raises(OutputError, match="cannot color by 'taste'"):
         film(run, tmp_path / "a.mp4", color_by="taste")
     with pytest.raises(OutputError, match="ffmpeg failed|does not exist"):

@@ -10,7 +10,7 @@ from pydantic.dataclasses import dataclass
 from pydantic.json_schema import SkipJsonSchema
 
 from continua._model import CONFIG, FUNCTION_NAME, Finite, Vector
-from continua._validation import raises
+from continua._validation import raises, real_array
 from continua.errors import SetupError
 from continua.geometry.rotation import cross_matrix
 
@@ -102,7 +102,7 @@ def evaluate(velocity: Rigid | Affine | ArrayLike | VelocityFunction | None, x: 
 
 def _numbers(value: ArrayLike, shape: tuple[int, ...], name: str) -> Array:
     try:
-        array = np.array(value, dtype=np.float64)
+        array = real_array(value)
     except (TypeError, ValueError):
         raise SetupError(f"{name} must give numbers in an array of shape {shape}") from None
     if array.shape != shape:

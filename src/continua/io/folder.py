@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from continua._validation import shown
 from continua.errors import OutputError
 from continua.io.atomic import is_temporary, make_folder, output_errors, remove_temporaries, write_bytes
 from continua.io.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
@@ -41,6 +42,8 @@ class RunFolder:
     """A run on disk, for reading; works at any time, also while the run is being written."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
+        if not isinstance(folder, (str, os.PathLike)):
+            raise OutputError(f"a run is read from the path of its folder, not from {shown(folder)}")
         self.path = Path(folder)
         self.description = self._describe()
 

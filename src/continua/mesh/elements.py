@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from continua import _core
+from continua._validation import shown
 from continua.errors import GeometryError, MaterialError
 from continua.materials import Material, NativeMaterial
 from continua.materials.base import CATALOGUE, State, from_components
@@ -129,6 +130,8 @@ class Elements(NativeEnergy):
 
 def _usable(material: Material) -> NativeMaterial:
     """The material, if elements can be made of it."""
+    if not isinstance(material, Material):
+        raise MaterialError(f"material: expected one of continua.materials, not {shown(material)}")
     if not isinstance(material, NativeMaterial) or material.model not in CATALOGUE:
         raise MaterialError(
             f"material: {material.label} does not work on meshes, use a built-in solid instead"

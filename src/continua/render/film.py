@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from continua._validation import finite_number
 from continua.errors import OutputError
 from continua.io.atomic import atomic_path
 from continua.io.export import select_frames
@@ -55,7 +56,7 @@ def film(
         raise OutputError(f"cannot write the film {path}; give a file name that ends in .mp4")
     executable = str(require("imageio_ffmpeg", "imageio-ffmpeg", "render").get_ffmpeg_exe())
     run = RunFolder(folder)
-    rate = float(fps if fps is not None else run.description.get("fps") or 24.0)
+    rate = finite_number("fps", fps if fps is not None else run.description.get("fps") or 24.0, OutputError)
     if not 0 < rate <= 1000:
         raise OutputError(f"a film of {rate:g} frames per second cannot be made; choose between 1 and 120")
     indices = select_frames(run, frames)
