@@ -12,7 +12,7 @@ import pytest
 
 import continua as ct
 from continua.errors import OutputError
-from continua.io import BodyFrame, Frame, machine
+from continua.io import BodyFrame, Frame, Recorder, machine
 from continua.render import film, still
 
 MEASURE = """
@@ -99,3 +99,22 @@ def test_a_film_that_does_not_fit_is_refused(tmp_path: Path, monkeypatch: pytest
 
 def test_a_machine_has_memory() -> None:
     assert machine()["memory"] > 0
+
+
+def test_the_largest_frame_of_a_film_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drains may have removed most of it before the last one."""
+    seen: list[int] = []
+
+    def memory(view: object, frame: Frame) -> float:
+        seen.append(frame.index)
+        return 1e18
+
+    monkeypatch.setattr("continua.render.memory.picture_memory", memory)
+    with Recorder(tmp_path / "run", description={"dimension": 2, "dx": 0.1}) as recorder:
+        for index, count in enumerate((50, 5000, 20)):
+            x = np.random.default_rng(0).random((count, 2))
+            arrays = {"x": x, "v": x, "id": np.arange(count)}
+            recorder.frame(Frame(index, float(index), [BodyFrame("b", "points", "snow", arrays)]))
+    with pytest.raises(OutputError, match="a film of"):
+        film(tmp_path / "run", tmp_path / "a.mp4", size=(64, 64))
+    assert seen == [1]

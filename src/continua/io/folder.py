@@ -100,6 +100,12 @@ class RunFolder:
             raise OutputError(f"{self.path} has no frame {index}; it has frames {known}")
         return read_frame(_frame_path(self.path, index))
 
+    def frame_bytes(self, index: int) -> int:
+        """Size of the file of a frame [bytes]."""
+        path = _frame_path(self.path, index)
+        with output_errors(path, "read"):
+            return path.stat().st_size
+
     def frames(self) -> Iterator[Frame]:
         """All frames in order, read one at a time."""
         for index in self.frame_indices():

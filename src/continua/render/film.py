@@ -65,7 +65,7 @@ def film(
     view.show_legend = view.show_time = legend
     started = time.perf_counter()
     artist = make_renderer(view)
-    largest = run.read_frame(indices[-1])  # emitters only add
+    largest = run.read_frame(max(indices, key=run.frame_bytes))  # emitters add, drains remove
     needed = film_memory(view, largest, len(indices), workers_of(artist))
     check_memory("film", size, needed)
     try:
