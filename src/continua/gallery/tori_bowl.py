@@ -6,7 +6,8 @@
 - The tori push each other, and each itself, apart by an energy like that of the bowl.
 
 All of it is one minimisation per step, with five steps per frame, because energies of contact act only once something
-is inside and nothing should get far inside in one step. Friction follows after each step.
+is inside and nothing should get far inside in one step. Friction is part of it: a step is solved several times,
+each with the normal forces of the one before.
 
 What to look at: the first torus is caught by the peg, the others pile up around it, tilt, and wedge themselves against
 the wall. At the end all three kinds of contact are active. Try `--set solid.contact.friction=0`,
