@@ -53,7 +53,7 @@ lint: $(VENV)/dev.stamp  ## style and types
 docs: $(VENV)/dev.stamp  ## build the documentation, strictly
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-validate: $(VENV)/run.stamp  ## compare with closed forms, manufactured solutions and experiments, some ten minutes
+validate: $(VENV)/run.stamp  ## compare with closed forms, manufactured solutions and experiments, about twenty minutes
 	$(BIN)/continua validate
 
 validate-all: $(VENV)/run.stamp  ## every case and every gallery scene at full size, in hours; goes on where it was stopped

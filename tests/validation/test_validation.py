@@ -87,7 +87,9 @@ def length(value: float) -> Measurement:
     return near("length [m]", value, 1.0, 0.1)
 
 
-def example(right: float, wrong: list[Measurement] | None, no_control: str = "") -> Case:
+def example(
+    right: float, wrong: list[Measurement] | None, no_control: str = "", breaks_down: bool = False
+) -> Case:
     """A case that measures what it is told; None breaks down."""
 
     def measure(quick: bool, is_wrong: bool) -> list[Measurement]:
@@ -97,7 +99,7 @@ def example(right: float, wrong: list[Measurement] | None, no_control: str = "")
             raise InstabilityError("particles ran away")
         return wrong
 
-    return Case("example", "Example", "nowhere", "closed form", "1 s", "longer", measure)
+    return Case("example", "Example", "nowhere", "closed form", "1 s", "longer", measure, breaks_down)
 
 
 @pytest.mark.parametrize(
@@ -111,6 +113,10 @@ def example(right: float, wrong: list[Measurement] | None, no_control: str = "")
         (example(1.0, [reported("length [m]", 2.0)]), "no control of length"),
         (example(1.0, [length(2.0)], "there is no shorter one"), "which is said to have none"),
         (example(1.0, [length(2.0), near("depth [m]", 2.0, 1.0, 0.1)]), "measures depth"),
+        (example(1.0, [length(math.inf)]), "the control of length [m] is inf"),
+        (example(1.0, [length(math.nan)]), "the control of length [m] is nan"),
+        (example(1.0, [length(math.inf)], breaks_down=True), ""),
+        (example(1.0, None, breaks_down=True), "the control broke down"),
         (example(1.0, None), "the control broke down: particles ran away"),
     ],
 )

@@ -36,7 +36,9 @@ MATERIAL = FixedCorotated(E=1e5, nu=0.3, density=1000.0)
 WAVE_SPEED = MATERIAL.wave_speed()
 PERIOD = 4 * LENGTH / WAVE_SPEED
 AMPLITUDE = 0.05 * WAVE_SPEED  # of the velocity [m/s]
-HAIR = 1e-6  # the regions reach this far into the bar, so that they hold the nodes on its surface [m]
+REACH = (
+    0.01  # of the regions into the bar [m]: less than a cell, so that they hold the nodes of its surface only
+)
 
 
 def standing_wave(x: np.ndarray) -> np.ndarray:
@@ -56,9 +58,9 @@ scene = Scene(
         )
     ],
     boundary=[
-        FixedVelocity((-1.0, -1.0), (HAIR, 1.0), (0.0, None), name="wall"),
-        FixedVelocity((-1.0, -1.0), (2.0, HAIR), (None, 0.0), name="lower rollers"),
-        FixedVelocity((-1.0, HEIGHT - HAIR), (2.0, 1.0), (None, 0.0), name="upper rollers"),
+        FixedVelocity((-1.0, -1.0), (REACH, 1.0), (0.0, None), name="wall"),
+        FixedVelocity((-1.0, -1.0), (2.0, REACH), (None, 0.0), name="lower rollers"),
+        FixedVelocity((-1.0, HEIGHT - REACH), (2.0, 1.0), (None, 0.0), name="upper rollers"),
     ],
     run=RunSettings(duration=PERIOD, fps=48 / PERIOD),
     render=RenderSettings(color_by="J", limits=(0.95, 1.05)),

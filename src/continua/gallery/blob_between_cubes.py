@@ -5,8 +5,8 @@ the figure, a ball with a head and limbs, has to find room there. Every cube is 
 vertices touch two cubes at once.
 
 Backward Euler as a minimisation takes steps of a whole frame here. Shorter steps are easier, because inertia outweighs
-stiffness in them: while the cubes close in on a coarse mesh, 1, 2 and 4 steps per frame take 20, 43 and 59 Newton
-iterations, and 293, 309 and 300 products with the Hessian in all. The source has 46, 58 and 88 s per frame.
+stiffness in them: while the cubes close in on a coarse mesh, 1, 2 and 4 steps per frame take 19, 41 and 58 Newton
+iterations, and 260, 278 and 290 products with the Hessian in all. The source has 46, 58 and 88 s per frame.
 
 What to look at: head and limbs are caught first, then the body is pressed into the gaps and the cubes into the body;
 it keeps 94 % of its volume and slows down. Try `--set dt=0.0104167` (4 steps per frame) or

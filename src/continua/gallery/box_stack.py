@@ -2,15 +2,16 @@
 
 Each of the ten boxes is a mesh of its own, and all are solved for at once, one step per frame. Where a vertex of one
 gets into another, an energy that grows with the cube of the depth drives both apart; friction between boxes and on the
-ground acts after each step, on the velocities. The cube is a collider that moves on rails, whatever is in its way.
+ground is part of the same solve. The cube is a collider that moves on rails, whatever is in its way.
 
 Boxes of two stiffnesses in one solve, contacts that come and go within a step, and a body that cannot be stopped: the
-minimiser needs some 5 Newton iterations per step while the stack sags under its weight, and 20 to 50 while it is hit.
+minimiser needs 74 Newton iterations per step on the average, in several solves, each with the normal forces of the one
+before; on the small mesh of the tests 47.
 
 What to look at: the soft boxes are squeezed between hard ones, the upper boxes tip over and slide down the far side.
 Try `--set solid.contact.friction=0` (boxes on ice) or `--set solid.material.E=1e5` (all of them soft).
 
-1 250 vertices, 3 200 tetrahedra, 48 steps; on two cores about 30 s.
+1 250 vertices, 3 200 tetrahedra, 48 steps; on one busy core about 90 s.
 """
 
 from continua import Simulation
@@ -33,7 +34,7 @@ from continua.scene import (
 )
 from continua.validation.case import Measurement, at_least, at_most
 
-COST = "1 250 vertices, 3 200 tetrahedra, 48 steps, 30 s"
+COST = "1 250 vertices, 3 200 tetrahedra, 48 steps, 90 s"
 SMALL = ["solid.mesh.counts=[2,2,2]", "duration=0.75"]
 WRONG = [("boxes do not see each other", ["solid.contact.collisions=off"], "in another box")]
 

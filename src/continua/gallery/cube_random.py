@@ -6,7 +6,7 @@ energy, and the minimiser finds one: one step per frame, as ever. The three cube
 and 10 MPa, and do not touch each other.
 
 What to look at: the stiff cube is a cube after one step. The middle one needs some 20. The soft one is untangled after
-about 90, overshoots, and swings by more than 1 % of its size until step 150. Try `--set solid.start.seed=7` (another
+about 90, overshoots, and swings by more than 1 % of its size until step 117. Try `--set solid.start.seed=7` (another
 tangle), `--set solid.material.nu=0.1` (yields in volume) or `--set solid.mesh.counts=[4,4,4]`: on so coarse a mesh one
 cube in eight stays folded into itself, which is an equilibrium too.
 

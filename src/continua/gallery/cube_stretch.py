@@ -9,7 +9,7 @@ a few frames. It does not ring for long: backward Euler damps what is fast again
 `--set integrator.scheme=bdf2` (order 2, rings longer), `--set dt=0.005` (steps eight times shorter, rings longer
 still) or `--set solid.material.nu=0` (no thinning).
 
-J15 table A.1 counts 2.8 linear solves per step; here they are 3.4, and most of them after the ends were let go.
+J15 table A.1 counts 2.8 linear solves per step; here they are 3.7, and most of them after the ends were let go.
 
 5 832 vertices, 24 565 tetrahedra, 48 steps; on two cores about 20 s.
 """

@@ -5,9 +5,9 @@ Coulomb friction lets a block slide when tan(angle) exceeds the friction coeffic
     a = g (sin(angle) - f cos(angle)).
 
 At 30 degrees tan is 0.577. The left slope has f = 0.2, so its block must reach a = 3.206 m/s^2; the right slope has
-f = 0.7, so its block must stay. The rule acts on single grid nodes (J15 section 2.2, step 6): each node inside the
-collider loses its inward velocity, and up to f times that much of the velocity along the surface. That the block as
-a whole then obeys the law of friction is the test.
+f = 0.7, so its block must stay. The law of contact acts on single grid nodes: each one that would move
+farther than its gap to the slope in a step loses what is too much, and up to f times that much of the velocity along
+the surface. That the block as a whole then obeys the law of friction is the test.
 
 What to look at: colours show the speed. The left block goes down evenly and does not tip over, the right one only
 sinks a little under its own weight.

@@ -2,8 +2,9 @@
 
 The wheel is a triangle mesh: six paddles and a hub, one outline extruded along the axle, 168 triangles in all. The
 library samples its signed distance on a lattice once and afterwards moves and turns the samples, so the cost of a
-step does not depend on the number of triangles. Grid nodes inside a paddle lose the velocity with which they would
-go deeper into it, relative to the paddle's own V + omega x (x - c), and friction takes its share of the rest.
+step does not depend on the number of triangles. Grid nodes lose the velocity with which they would
+get farther than the gap to a paddle, relative to the paddle's own V + omega x (x - c), and friction takes its share of
+the rest.
 Keyframes roll the wheel across the castle without slip: it turns by the distance over its radius.
 
 Moist sand is the snow model (J15 section 3.2) with the density of sand, a small elastic range and little

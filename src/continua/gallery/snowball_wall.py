@@ -1,6 +1,6 @@
 """A snowball is thrown at a wall and sticks to it (J15 Fig. 2.1).
 
-The wall is a sticky collider: grid nodes inside it take its velocity, so the snow in contact stops at once, is
+The wall is a sticky collider: grid nodes that touch it take its velocity, so the snow in contact stops at once, is
 compacted and becomes hard. The rest of the ball piles up behind this plate, and its rim breaks off and falls.
 
 What to look at: the lump stays on the wall, loose snow rains down and collects at its foot. How much falls depends on

@@ -41,7 +41,6 @@ SMALL = ["dx=0.08"]
 WRONG = [("clamps that do not turn", ["collider.motion.angles=[0.0, 0.0]"], "pieces of the bar")]
 
 SIDE, LENGTH, GRIP = 0.4, 0.8, 0.12  # of the bar, free length, and length inside each clamp [m]
-HAIR = 1e-6  # the clamps reach this far out, so that they hold the nodes on their faces [m]
 SPONGE = OldroydB.sponge()
 TURNS, PULL, TWISTING = (
     2.5,
@@ -68,7 +67,7 @@ def clamp(side: int, turns: float, pull: float, seconds: float) -> colliders.Box
         axis=(1.0, 0.0, 0.0),
         interpolation="smooth",
     )
-    center = (side * (LENGTH / 2 + GRIP - HAIR), 0.0, 0.0)
+    center = (side * (LENGTH / 2 + GRIP), 0.0, 0.0)
     name = "left clamp" if side < 0 else "right clamp"
     return colliders.Box(center, (2 * GRIP, 1.5 * SIDE, 1.5 * SIDE), mode="sticky", motion=motion, name=name)
 

@@ -8,7 +8,7 @@ What to look at: both balls are flattened where they meet, leave in new directio
 `--set solid.contact.friction=0.5` (they spin more), `--set solid.contact.collisions=off` (they pass through each other)
 or `--set solid.contact.stiffness=1e5` (they sink into each other).
 
-J15 table A.1 counts 8.1 linear solves per step. Here they are 23, and more with finer meshes and stiffer
+J15 table A.1 counts 8.1 linear solves per step. Here they are 29, and more with finer meshes and stiffer
 contact; on the small mesh of the tests they are 8.5.
 
 5 754 vertices, 27 168 tetrahedra, 12 steps; on two cores about 30 s.

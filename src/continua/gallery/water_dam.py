@@ -6,7 +6,7 @@ is kept, and a step may last until the water has crossed half a cell: on the sam
 
 The front runs with the speed that Martin and Moyce measured, to 3 %, but it leads: by 15 % at first and by 8 % at
 their last time T = t sqrt(2g / a) = 3.11, whatever the grid and the transfer. It is as if the experiment had started
-12 ms late, and there a gate had to get out of the way first.
+11 ms late, and there a gate had to get out of the way first.
 
 What to look at: colours show the speed. The tongue runs to the other wall, shoots up there, falls back over itself
 and encloses air, which here is nothing at all: a bubble can only collapse. Watch the water come back as a wave.

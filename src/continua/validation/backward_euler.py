@@ -37,7 +37,7 @@ def decay(courant: float, integrator: str | Integrator = "semi-implicit", cells:
     h = LENGTH / cells
     sim = Simulation(h, (0, 0), integrator=integrator, dt=courant * h, force_dt=True)
     sim.add(Periodic(1, 0.0, 4 * h))
-    sim.add(FixedVelocity((-1, -1), (1e-6 * h, 1), (0, 0)))
+    sim.add(FixedVelocity((-1, -1), (h / 2, 1), (0, 0)))  # holds the nodes of the end face, no others
     sim.add(
         Box((LENGTH / 2, 2 * h), (LENGTH, 4 * h)),
         MATERIAL,
@@ -73,6 +73,7 @@ CASE = Case(
     source="closed form: (1 + w^2 dt^2)^-1 per step",
     kind="closed form",
     cost="10 s",
-    control="explicit steps of the same length",
+    control="explicit steps of the same length, of which those of 2 and 5 h/c break down",
     measure=measure,
+    breaks_down=True,
 )

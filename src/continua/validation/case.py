@@ -19,7 +19,7 @@ KINDS: dict[Kind, str] = {
     "manufactured": "a motion that was chosen, with the force that it needs",
     "experiment": "published measurements, to which nothing was fitted",
     "comparison": "another program or other runs of our own: a prototype, explicit steps, schemes beside each other",
-    "calibration": "something was fitted to the reference, or the gate was set from what we measured",
+    "calibration": "measurements or other numbers to which something of ours was fitted",
 }
 VALIDATION: tuple[Kind, ...] = ("closed form", "manufactured", "experiment")  # the others are none
 
@@ -104,7 +104,7 @@ class Case:
 
     `measure(quick, wrong)` returns the measurements: `quick` asks for the coarse version that tests run, `wrong` for
     the negative control. What has a gate in the first must have one of the same quantity in the second, outside its
-    gate, unless it says why not.
+    gate, unless it says why not. A control that is nan or infinite counts only where the case expects a breakdown.
     """
 
     name: str
@@ -114,6 +114,7 @@ class Case:
     cost: str  # of the full version
     control: str  # what is wrong in the negative control
     measure: Measure
+    breaks_down: bool = False  # numbers of the control may be nan or infinite; `control` says why
 
 
 def count_kinds(kinds: Iterable[Kind]) -> str:

@@ -48,6 +48,8 @@ class Outcome:
                 found.append(f"no control of {m.quantity}")
             elif wrong is not None and m.no_control:
                 found.append(f"a control of {m.quantity}, which is said to have none")
+            elif wrong is not None and not (math.isfinite(wrong.value) or self.case.breaks_down):
+                found.append(f"the control of {m.quantity} is {wrong.value:g}, and the case expects a number")
             elif wrong is not None and wrong.passed:
                 found.append(f"the control PASSES the gate of {m.quantity}: it cannot tell right from wrong")
         known = {m.quantity for m in self.gated}
@@ -83,6 +85,7 @@ class Outcome:
                 "wrong": self.case.control,
                 "fails": not self.complaints,
                 "failure": self.control_failure or None,
+                "breaks_down": self.case.breaks_down,
                 "complaints": self.complaints,
             },
         }

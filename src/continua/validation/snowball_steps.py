@@ -93,7 +93,7 @@ class Impact:
     fastest: float = 0.0  # particle [m/s]
     gain: float = 0.0  # of energy, relative to that of the impact
     deepest: float = 0.0  # particle in the floor or wall, in cells
-    height: float = np.nan  # at the end, in diameters; none if the run was given up
+    height: float = np.nan  # at the end, in diameters; nan if the run was given up or broke down
 
     @property
     def mean_dt(self) -> float:
@@ -134,7 +134,8 @@ def throw(
             lowest = min(lowest, energy)
             if not patient and not run.bounded:
                 return run
-    run.height = height(sim)
+    if np.isfinite(run.gain):  # else it broke down, and what it left is no heap
+        run.height = height(sim)
     run.newton, run.krylov = (
         sim.steppers["main"].report.get(f"total_{name}_iterations", 0.0) for name in ("newton", "krylov")
     )
