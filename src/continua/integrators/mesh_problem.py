@@ -247,6 +247,7 @@ class MeshProblem:
         return self.contact.reduce_gradient(gradient)
 
     def _minimum(self, starts: Sequence[Array], options: Options) -> tuple[Array, Report]:
+        self.energy.forget()  # friction or what collides may have changed
         try:
             return minimise(self.energy, starts, options, self.contact, self.left_over.measure)
         except InstabilityError as error:
