@@ -13,6 +13,7 @@ from continua.contact.fields import ObstacleContacts
 from continua.integrators.obstacles import ObstacleTable
 
 Array = NDArray[np.float64]
+STILL = 1e-13  # cells per step that a node at rest may seem to move by rounding
 ON_FACE = 1e-9  # cells: nodes this near to the surface of a region belong to it, as in the core
 REGION, STICKY, SLIP = KINDS.index("region"), MODES.index("sticky"), MODES.index("slip")
 
@@ -34,6 +35,7 @@ class NodeContact:
     tied: NDArray[np.bool_]  # (n,) may not leave
     friction: Array  # (n,)
     owner: NDArray[np.intp]  # (N,) obstacle row, -1 without
+    still: float  # [m/s] slower is at rest
     held: NDArray[np.bool_] = field(
         default_factory=lambda: np.zeros(0, bool)
     )  # (n,) in the running iteration
@@ -66,7 +68,7 @@ class NodeContact:
         some, at, modes = some[~sticky], at[~sticky], modes[~sticky]
         if touching is None:
             empty = np.zeros((0, 3))
-            return cls(fixed, values, some, empty, empty, np.zeros(0), some > 0, np.zeros(0), owner)
+            return cls(fixed, values, some, empty, empty, np.zeros(0), some > 0, np.zeros(0), owner, 0.0)
         tied = touching.held[at] & (modes == SLIP)
         closing = np.where(tied, 0.0, np.maximum(touching.gap[at], 0.0) / dt)
         return cls(
@@ -79,6 +81,7 @@ class NodeContact:
             tied,
             table.rows[touching.row[at], 2],
             owner,
+            STILL * dx / dt,
         )
 
     def _approach(self, x: Array) -> Array:
@@ -101,10 +104,10 @@ class NodeContact:
         self.held = self.tied | (pushed & (np.abs(self._approach(x)) <= self.rounding(x)))
 
     def rounding(self, x: Array) -> Array:
-        """Of the velocity of touching nodes (n,) [m/s]: their own, for light nodes may be very fast."""
+        """Of the velocity of touching nodes (n,) [m/s]: by their own, for light nodes may be very fast."""
         parts = (x[self.touching], self.speed, self.closing[:, None])
         size: Array = sum(np.abs(part).max(axis=1, initial=0.0) for part in parts)
-        return 1e-12 * size
+        return 1e-12 * size + self.still
 
     def along(self, some: Array) -> Array:
         """Parts of vectors (n, 3) at touching nodes along their obstacles."""

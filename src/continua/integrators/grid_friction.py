@@ -20,6 +20,7 @@ from continua.optimize import Objective
 from continua.optimize.krylov import dot, norm
 
 Array = NDArray[np.float64]
+ROUNDING = 1e-12  # of what is left over of a pull that friction balances, relative
 
 
 class Rubbing:
@@ -79,8 +80,9 @@ class Rubbing:
         pull = self.contact.along(gradient[self.contact.touching])
         size = np.linalg.norm(pull, axis=1)
         rest = (speed == 0) & (self.limits > 0)
-        self._stuck = rest & (size == 0)
-        self._start = -_over(np.where(rest, 1.0, 0.0), size)[:, None] * pull
+        felt = self.limits + np.linalg.norm(gradient[self.contact.touching], axis=1)
+        self._stuck = rest & (size <= ROUNDING * felt)
+        self._start = -_over(np.where(rest & ~self._stuck, 1.0, 0.0), size)[:, None] * pull
 
     def reduce_gradient(self, gradient: Array) -> Array:
         g = self.contact.reduce_gradient(gradient)
@@ -118,21 +120,15 @@ class Rubbed:
     def gradient(self, x: Array) -> Array:
         """The smallest of all derivatives at a kink."""
         g = self._objective.gradient(x)
-        friction = self._rubbing.impulses(x, g)
-        held = self._rubbing.contact.along(g[self._touching])
-        stays = (friction == held).all(
-            axis=1
-        )  # no rounding: where friction holds a node nothing is left over
-        g[self._touching] -= friction
-        g[self._touching[stays]] = _part(g[self._touching[stays]], self._normal[stays])
+        g[self._touching] -= self._rubbing.impulses(x, g)
         return g
 
     def prepare(self, x: Array, *, positive: bool = False) -> None:
         self._objective.prepare(x, positive=positive)
         u, speed = self._rubbing.slides(x)
-        self._heading = _over(np.ones_like(speed), speed)[:, None] * u
         self._turning = _over(self._rubbing.limits, speed)
-        added = self._turning[:, None] * (1 - self._normal**2 - self._heading**2)
+        self._aside = np.cross(self._normal, _over(np.ones_like(speed), speed)[:, None] * u)
+        added = self._turning[:, None] * self._aside**2
         inverse = self._objective.precondition(np.ones_like(x))
         self._lower = np.ones_like(x)
         self._lower[self._touching] += inverse[self._touching] * added
@@ -140,9 +136,7 @@ class Rubbed:
     def product(self, dx: Array) -> Array:
         """Friction is the same at any speed, but it turns with the way that a node slides."""
         product = self._objective.product(dx)
-        some = dx[self._touching]
-        across = some - _part(some, self._normal) - _part(some, self._heading)
-        product[self._touching] += self._turning[:, None] * across
+        product[self._touching] += self._turning[:, None] * _part(dx[self._touching], self._aside)
         return product
 
     def precondition(self, r: Array) -> Array:
