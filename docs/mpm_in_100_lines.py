@@ -52,7 +52,7 @@ def kirchhoff(F, mu, lam):
 
 
 def step(p, dx, dt, gravity, mu, lam):
-    """Advance the particles by one time step dt [s]; nodes below 0 of axis 1 are ground: they only move along it."""
+    """Advance the particles by one time step dt [s]; nodes up to 0 of axis 1 are ground: they only move along it."""
     nodes, w, dw, r = stencil(p.x, dx)
     d = p.x.shape[1]
     active, index = np.unique(nodes.reshape(-1, d), axis=0, return_inverse=True)
@@ -67,7 +67,7 @@ def step(p, dx, dt, gravity, mu, lam):
 
     # On the grid: velocity, gravity, ground.
     v = np.divide(mv, m[:, None], out=np.zeros_like(mv), where=m[:, None] > 0) + dt * np.asarray(gravity)
-    v[active[:, 1] < 0, 1] = 0
+    v[active[:, 1] <= 0, 1] = 0
 
     # Grid to particles: velocity, affine velocity, deformation, position.
     vi = v[index]

@@ -223,7 +223,10 @@ class Meeting {
     }
 };
 
-// Regions of fixed velocity have the very last word: nodes inside take what they prescribe, the last of several counts.
+inline constexpr double kOnFace = 1e-9;  // cells: nodes this near to the surface of a region belong to it
+
+// Regions of fixed velocity have the very last word: nodes inside and on their surface take what they prescribe, the last
+// of several counts.
 template <class T, int d>
 void prescribe_regions(Field<T>& field, const Lattice<T, d>& lattice, const std::vector<Collider>& colliders,
                        ContactTotal* of_rows) {
@@ -240,7 +243,7 @@ void prescribe_regions(Field<T>& field, const Lattice<T, d>& lattice, const std:
                 T* node = field.nodes + (b * kBlockNodes<d> + i) * 4;
                 Vec3 x = corner;
                 for (int a = 0; a < d; ++a) x[a] += dx * l[a];
-                if (!(node[3] > T(0)) || !(region.evaluate(x).phi < 0)) return;
+                if (!(node[3] > T(0)) || !(region.evaluate(x).phi <= kOnFace * dx)) return;
                 of_rows[row].nodes += 1;
                 for (int a = 0; a < d; ++a) {
                     if (region.velocity[a] != region.velocity[a]) continue;  // NaN leaves a component free

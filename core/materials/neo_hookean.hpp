@@ -7,7 +7,16 @@
 
 namespace continua {
 
-// U, J U' and J (J U')'.
+// t - ln(1 + t) for |t| < 1/4, by ln(1 + t) = 2 artanh(t / (2 + t)): nine terms are exact.
+template <class V>
+V without_logarithm(const V& t) {
+    const V s = t / (V(2) + t), ss = s * s;
+    V series(0);
+    for (int k = 19; k >= 3; k -= 2) series = V(1) / V(float(k)) + ss * series;
+    return t * s - V(2) * s * ss * series;
+}
+
+// U, of J - 1 and ln J; then J U' and J (J U')'.
 struct LogarithmicVolume {
     static constexpr std::string_view name = "neo-hookean";
     template <class V>
@@ -26,8 +35,8 @@ struct LogarithmicVolume {
 struct QuadraticVolume {
     static constexpr std::string_view name = "quadratic-neo-hookean";
     template <class V>
-    static V energy(const V& J, const V&) {
-        return V(0.5f) * (J - V(1)) * (J - V(1));
+    static V energy(const V& growth, const V&) {
+        return V(0.5f) * growth * growth;
     }
     template <class V>
     static V slope(const V& J) {
@@ -50,8 +59,28 @@ struct NeoHookeanModel {
         const V J = determinant(F);
         const auto feasible = J > V(0);
         const V log_J = log_of(V(select(feasible, J, V(1))));
-        const V psi = p[0] * (V(0.5f) * (dot(F, F) - V(d)) - log_J) + p[1] * Volume::energy(J, log_J);
-        return select(feasible, psi, infinity<V>());
+        const V psi = p[0] * (V(0.5f) * (dot(F, F) - V(d)) - log_J) + p[1] * Volume::energy(V(J - V(1)), log_J);
+        return select(feasible, energy_of_small_strain(F, J, psi, p), infinity<V>());
+    }
+    // Psi is of second order in the strain but its parts are not: they cancel, and their rounding errors hide what a
+    // small strain costs. With E = (F^T F - I)/2, m the sum of its principal minors and J^2 - 1 = t = 2 tr E + 4 m +
+    // 8 det E (2D: the last left out), (F:F - d)/2 - ln J = (t - ln(1 + t))/2 - 2 m - 4 det E has no such parts.
+    template <class V, int d>
+    static V energy_of_small_strain(const Mat<V, d>& F, const V& J, const V& otherwise, const V* p) {
+        Mat<V, d> E = V(0.5f) * (transpose(F) * F);
+        V trace(0), minors(0);
+        for (int i = 0; i < d; ++i) {
+            E(i, i) -= V(0.5f);
+            trace += E(i, i);
+            for (int j = 0; j < i; ++j) minors += E(i, i) * E(j, j) - E(i, j) * E(i, j);
+        }
+        const V third = d == 3 ? V(4) * determinant(E) : V(0);
+        const V t = V(2) * trace + V(4) * minors + V(2) * third;
+        const auto small = (dot(E, E) < V(0.01f)) & (t * t < V(0.0625f)) & (J > V(0));
+        const V safe = select(small, t, V(0)), rest = without_logarithm(safe), log_J = V(0.5f) * (safe - rest);
+        const V growth = safe / (select(small, J, V(1)) + V(1));
+        const V psi = p[0] * (V(0.5f) * rest - V(2) * minors - third) + p[1] * Volume::energy(growth, log_J);
+        return select(small, psi, otherwise);
     }
     // P = mu F + (lam J U' - mu) F^-T
     template <class V, int d>

@@ -7,7 +7,9 @@ import pytest
 from mesh_worlds import FRAME, Array, jelly, world
 
 import continua as ct
+from continua.errors import InstabilityError
 from continua.integrators import mesh_problem
+from continua.optimize import StepEnergy
 
 TILT = np.radians(30)
 DOWN, INTO = 9.81 * np.sin(TILT), 9.81 * np.cos(TILT)  # gravity along and into a slope [m/s^2]
@@ -54,6 +56,27 @@ def test_o12_a_block_slides_on_a_slab_as_coulomb_says_at_a_step_per_frame(fricti
     if d == 2:
         assert on_slope(friction, FRAME / 2, d)[0] == pytest.approx(found, rel=0.02)
         assert on_slope(0.0, FRAME, d)[0] == pytest.approx(DOWN, rel=1e-3) != coulomb
+
+
+def test_every_solve_of_a_step_sees_the_collisions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Friction changes from solve to solve, and with it how high the energy may be where collisions are left out."""
+
+    def slides() -> None:
+        sim = world((DOWN, -INTO), FRAME)
+        contact = ct.PenaltyContact(friction=0.3)
+        slab = ct.meshes.box_mesh((-1.0, -0.5), (6.0, 0.0), (8, 1))
+        block = ct.meshes.box_mesh((0.03, 0.0), (0.53, 0.5), (4, 4))
+        sim.add(ct.SolidBody(slab, jelly(1e6), contact=contact, scripted=ct.Scripted(lambda x: x[:, 0] < 9)))
+        sim.add(ct.SolidBody(block, jelly(1e6), contact=contact))
+        while sim.time < 0.5:
+            sim.step()
+
+    slides()
+    monkeypatch.setattr(StepEnergy, "forget", lambda self: None)
+    monkeypatch.setattr(StepEnergy, "_ceiling", float("inf"), raising=False)
+    monkeypatch.setattr(StepEnergy, "_known", (np.zeros((0, 2)), float("nan")), raising=False)
+    with pytest.raises(InstabilityError, match="did not converge"):
+        slides()
 
 
 @pytest.mark.parametrize("d", [2, 3])

@@ -31,11 +31,28 @@ def test_free_components_stay_free(d: int) -> None:
 def test_only_nodes_inside_are_held() -> None:
     sim = ct.Simulation(H, (0, 0), transfer="pic", dt=1e-3)
     body = sim.add(ct.shapes.Box((0, 0), (1.0, 0.2)), JELLY, velocity=(0.1, 0))
-    sim.add(ct.boundaries.FixedVelocity((0.0 - 1e-6, -1), (9, 1), (0.0, 0.0)))
+    sim.add(ct.boundaries.FixedVelocity((0.0, -1), (9, 1), (0.0, 0.0)))
     sim.step()
     held, free = body.x[:, 0] > 1.5 * H, body.x[:, 0] < -1.5 * H
     assert np.abs(body.v[held]).max() <= 1e-15
     assert np.abs(body.v[free] - (0.1, 0)).max() <= 1e-12
+
+
+@pytest.mark.parametrize("scheme", ["symplectic", "optimization"])
+@pytest.mark.parametrize("plane", [0, 3, 7, 12])
+def test_nodes_on_the_surface_of_a_region_belong_to_it(plane: int, scheme: str) -> None:
+    """Users put grips on node planes; rounding of 7 * 0.1 must not decide whether a row is held."""
+
+    def places(hair: float) -> np.ndarray:
+        sim = ct.Simulation(0.1, (0, -1.0), integrator=scheme, dt=2e-3, force_dt=True)
+        body = sim.add(ct.shapes.Box((plane * 0.1 + 0.3, 0.2), (0.6, 0.4)), JELLY)
+        sim.add(ct.boundaries.FixedVelocity((-9, -9), (plane * 0.1 + hair * 0.1, 9), (0, 0)))
+        for _ in range(5):
+            sim.step()
+        return body.x.copy()
+
+    np.testing.assert_allclose(places(0.0), places(1e-6), rtol=0, atol=1e-12)
+    assert np.abs(places(0.0) - places(-1e-6)).max() > 1e-6
 
 
 def test_grips_stretch_a_bar_uniformly_and_feel_its_force() -> None:
@@ -43,9 +60,8 @@ def test_grips_stretch_a_bar_uniformly_and_feel_its_force() -> None:
     sim = ct.Simulation(H, (0, 0), transfer="pic")
     length, height, speed = 1.0, 0.4, 0.05
     body = sim.add(ct.shapes.Box((0, 0), (length + 4 * H, height)), JELLY)
-    eps = 1e-6
-    sim.add(ct.boundaries.FixedVelocity((length / 2 - eps, -1), (2, 1), (speed, 0)))
-    sim.add(ct.boundaries.FixedVelocity((-2, -1), (-length / 2 + eps, 1), (-speed, 0)))
+    sim.add(ct.boundaries.FixedVelocity((length / 2, -1), (2, 1), (speed, 0)))
+    sim.add(ct.boundaries.FixedVelocity((-2, -1), (-length / 2, 1), (-speed, 0)))
     start = body.mass @ body.v
     while sim.time < 0.2:
         sim.step(0.2 - sim.time)

@@ -130,7 +130,7 @@ def test_scene_without_settings(tmp_path: Path) -> None:
 
 
 def test_table_given_twice(message: Callable[..., str]) -> None:
-    assert "Cannot declare simulation twice" in message("[run]", "[simulation]")
+    assert "declare simulation twice" in message("[run]", "[simulation]")
 
 
 PYTHON_MISTAKES = {

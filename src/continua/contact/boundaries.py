@@ -43,7 +43,7 @@ class Periodic:
 @raises(SetupError)
 @dataclass(config=CONFIG)
 class FixedVelocity:
-    """Grid nodes inside a box take a given velocity; entries left as None (nan in files) stay free."""
+    """Grid nodes in a box or on its surface take a given velocity; entries left as None (nan in files) stay free."""
 
     lower: Vector = Field(description="lower corner [m]")
     upper: Vector = Field(description="upper corner [m]")

@@ -58,18 +58,13 @@ class SlidingContacts:
         steepness: Array = self.limits * (2 - s) / np.maximum(self.reaches, length)
         return steepness
 
-    def blocks(self, x: Array) -> Array:
-        """Second derivatives of the energy by u (K, d, d) [N/m]; none of them is negative.
-
-        What slides feels the same force wherever it is: no stiffness along its way, so that a Newton step does not see
-        where sliding ends and turns round. With many contacts one of them always turns, and cuts the steps of all to
-        nothing (an impact needs hundreds of iterations, or never ends); a small part of the chord's stiffness, which
-        could never overshoot, prevents that and hardly slows down what slides.
-        """
+    def blocks(self, x: Array, caution: float = 0.0) -> Array:
+        """Second derivatives of the energy by u (K, d, d) [N/m], none of them negative; along the way that a contact
+        slides at least `caution` times the stiffness of its chord."""
         way, length = self._slid(x)
         across = self._over_length(length)
         along = self.limits * 2 * np.maximum(1 - length / self.reaches, 0.0) / self.reaches
-        along = np.maximum(along, CAUTION * across)
+        along = np.maximum(along, caution * across)
         unit = np.divide(way, length[:, None], out=np.zeros_like(way), where=length[:, None] > 0)
         tangent = np.eye(x.shape[1]) - self.normals[:, :, None] * self.normals[:, None, :]
         found: Array = across[:, None, None] * tangent
@@ -95,8 +90,13 @@ class FrictionEnergy:
         return total
 
     def prepare(self, x: Array, *, positive: bool = False) -> None:
+        """What slides feels the same force wherever it is: no stiffness along its way, so that a Newton step does not
+        see where sliding ends and turns round. With many contacts one of them always turns, and cuts the steps of all
+        to nothing (an impact needs hundreds of iterations, or never ends); a small part of the chord's stiffness, which
+        could never overshoot, prevents that and hardly slows down what slides.
+        """
         self._shape = x.shape
-        self._blocks = [group.blocks(x) for group in self.groups]
+        self._blocks = [group.blocks(x, CAUTION) for group in self.groups]
 
     def product(self, dx: Array) -> Array:
         total = np.zeros_like(dx)

@@ -13,6 +13,8 @@ from continua.contact.fields import ObstacleContacts
 from continua.integrators.obstacles import ObstacleTable
 
 Array = NDArray[np.float64]
+STILL = 1e-13  # cells per step that a node at rest may seem to move by rounding
+ON_FACE = 1e-9  # cells: nodes this near to the surface of a region belong to it, as in the core
 REGION, STICKY, SLIP = KINDS.index("region"), MODES.index("sticky"), MODES.index("slip")
 
 
@@ -33,6 +35,7 @@ class NodeContact:
     tied: NDArray[np.bool_]  # (n,) may not leave
     friction: Array  # (n,)
     owner: NDArray[np.intp]  # (N,) obstacle row, -1 without
+    still: float  # [m/s] slower is at rest
     held: NDArray[np.bool_] = field(
         default_factory=lambda: np.zeros(0, bool)
     )  # (n,) in the running iteration
@@ -45,13 +48,14 @@ class NodeContact:
         points: Array,
         active: NDArray[np.bool_],
         dt: float,
+        dx: float,
     ) -> NodeContact:
         """touching: nodes that obstacles may touch in a step of dt [s]; of several at a node the nearest counts.
 
         points (N, 3) [m]; inactive nodes are at rest and not free. Regions of fixed velocity have the last word, the
         last one of them where they overlap.
         """
-        given, values, owner = _regions(table, points, active)
+        given, values, owner = _regions(table, points, active, dx)
         fixed = np.repeat(~active[:, None], 3, axis=1) | given
         some, at = np.zeros(0, np.intp), np.zeros(0, np.intp)
         if touching is not None:
@@ -64,7 +68,7 @@ class NodeContact:
         some, at, modes = some[~sticky], at[~sticky], modes[~sticky]
         if touching is None:
             empty = np.zeros((0, 3))
-            return cls(fixed, values, some, empty, empty, np.zeros(0), some > 0, np.zeros(0), owner)
+            return cls(fixed, values, some, empty, empty, np.zeros(0), some > 0, np.zeros(0), owner, 0.0)
         tied = touching.held[at] & (modes == SLIP)
         closing = np.where(tied, 0.0, np.maximum(touching.gap[at], 0.0) / dt)
         return cls(
@@ -77,6 +81,7 @@ class NodeContact:
             tied,
             table.rows[touching.row[at], 2],
             owner,
+            STILL * dx / dt,
         )
 
     def _approach(self, x: Array) -> Array:
@@ -96,13 +101,17 @@ class NodeContact:
     def register_active(self, x: Array, gradient: Array) -> None:
         """Nodes that lie on their obstacle and would be pushed into it are held there."""
         pushed = np.einsum("ij,ij->i", gradient[self.touching], self.normal) >= 0
-        parts = (
-            x[self.touching],
-            self.speed,
-            self.closing[:, None],
-        )  # their own: light nodes may be very fast
-        speed = sum(np.abs(part).max(axis=1, initial=0.0) for part in parts)
-        self.held = self.tied | (pushed & (np.abs(self._approach(x)) <= 1e-12 * speed))
+        self.held = self.tied | (pushed & (np.abs(self._approach(x)) <= self.rounding(x)))
+
+    def rounding(self, x: Array) -> Array:
+        """Of the velocity of touching nodes (n,) [m/s]: by their own, for light nodes may be very fast."""
+        parts = (x[self.touching], self.speed, self.closing[:, None])
+        size: Array = sum(np.abs(part).max(axis=1, initial=0.0) for part in parts)
+        return 1e-12 * size + self.still
+
+    def along(self, some: Array) -> Array:
+        """Parts of vectors (n, 3) at touching nodes along their obstacles."""
+        return some - np.einsum("ij,ij->i", some, self.normal)[:, None] * self.normal
 
     def exchange(self, x: Array, gradient: Array) -> bool:
         """Hold the nodes that enter their obstacle, free those that it would have to pull; whether there were any.
@@ -142,31 +151,17 @@ class NodeContact:
         dy[some] -= np.einsum("ij,ij->i", dy[some], n)[:, None] * n
         return y, dy
 
-    def rub(self, x: Array, mass: Array, reaction: Array) -> Array:
-        """Coulomb friction after the solve: sliding nodes lose at most mu times the normal reaction (N, 3) [N s].
-
-        Returns the impulses of all obstacles on the nodes (N, 3) [N s]; x is changed in place.
-        """
+    def impulses(self, reaction: Array, friction: Array) -> Array:
+        """Of all obstacles on the nodes (N, 3) [N s]: what holds them, of the reaction (N, 3), and friction (n, 3)."""
         impulse = np.where(self.fixed & (self.owner >= 0)[:, None], reaction, 0.0)
-        if not len(self.touching):
-            return impulse
-        some = self.touching
-        push = np.maximum(
-            np.einsum("ij,ij->i", reaction[some], self.normal), np.where(self.tied, -np.inf, 0.0)
-        )
-        slide = x[some] - self.speed
-        slide -= np.einsum("ij,ij->i", slide, self.normal)[:, None] * self.normal
-        length = np.linalg.norm(slide, axis=1)
-        stop = mass[some] * length  # the impulse that would end the sliding
-        taken = np.minimum(self.friction * np.maximum(push, 0.0), stop)
-        loss = np.divide(taken, stop, out=np.zeros_like(stop), where=stop > 0)[:, None] * slide
-        x[some] -= loss
-        impulse[some] += push[:, None] * self.normal - mass[some][:, None] * loss
+        push = np.einsum("ij,ij->i", reaction[self.touching], self.normal)
+        push = np.where(self.tied, push, np.maximum(push, 0.0))
+        impulse[self.touching] += push[:, None] * self.normal + friction
         return impulse
 
 
 def _regions(
-    table: ObstacleTable, points: Array, active: NDArray[np.bool_]
+    table: ObstacleTable, points: Array, active: NDArray[np.bool_], dx: float
 ) -> tuple[NDArray[np.bool_], Array, NDArray[np.intp]]:
     """Components (N, 3) that regions prescribe, their values [m/s] and the rows (N,) that do it, or -1."""
     given, values = np.zeros((len(points), 3), bool), np.zeros((len(points), 3))
@@ -176,7 +171,7 @@ def _regions(
         if int(row[0]) != REGION:
             continue
         _core.collider_surface(row[None].copy(), [table.samples[k]], points, phi, n)
-        some = (active & (phi < 0))[:, None] & ~np.isnan(row[16:19])
+        some = (active & (phi <= ON_FACE * dx))[:, None] & ~np.isnan(row[16:19])
         values, given = np.where(some, row[16:19], values), given | some
         owner[some.any(axis=1)] = k
     return given, values, owner

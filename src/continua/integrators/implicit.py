@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -14,14 +14,18 @@ from continua.errors import SetupError
 from continua.integrators.field import Field
 from continua.integrators.grid_contact import NodeContact
 from continua.integrators.grid_energy import GridEnergy
+from continua.integrators.grid_friction import Expanded, Rubbed, Rubbing
 from continua.integrators.schemes import Optimization, SemiImplicit
 from continua.integrators.stepper import NodeStepper, StepResult, StepSetting
-from continua.optimize import Options, Stopping, minimise
+from continua.optimize import Objective, Options, Stopping, minimise
 from continua.optimize.krylov import SOLVERS, norm
 
 Array = NDArray[np.float64]
 WORK = ("newton_iterations", "krylov_iterations", "line_search_evaluations")
 CONTACT_ROUNDS = 5  # most solves of a semi-implicit step, each with other nodes held by obstacles
+FRICTION_ROUNDS = 12  # most solves of a step, each with the normal impulses of the one before
+SETTLED = 1e-2  # relative change of these at which friction is known; it falls five to ten times per solve
+EXACT = 0.03  # relative residual of the linear solves in a semi-implicit step with friction
 NEGLIGIBLE = 1e-20  # mass of a node over the largest: particles that touch it by rounding only do not feel it
 FAR = 1e300  # nodes with hardly any mass take steps of any length without doing anything; the energy decides
 UNTOUCHED = 16  # rounding errors that particles in free fall have gathered, in units of that of a gradient
@@ -29,7 +33,7 @@ NOISE = 50  # relative error of the energy of a step, in units of the rounding e
 
 
 class ImplicitGrid(NodeStepper):
-    """Elastic forces at the end of the step, so that stiffness does not limit it; flow and friction are explicit."""
+    """Elastic forces at the end of the step, so that stiffness does not limit it; plastic flow is explicit."""
 
     PHASES: ClassVar[tuple[str, ...]] = ("sort", "p2g", "solve", "contact", "g2p", "positions", "push_out")
 
@@ -53,10 +57,12 @@ class ImplicitGrid(NodeStepper):
                 "implicit integrators minimise an energy of I + dt grad v with the gradients of the B-splines: leave "
                 'stress_transfer at "gradient" and deformation at "safe"'
             )
-        self.report = dict.fromkeys((*WORK, *(f"total_{name}" for name in WORK), "unconverged"), 0.0)
+        self.report = dict.fromkeys(
+            (*WORK, *(f"total_{name}" for name in WORK), "unconverged", "friction_change"), 0.0
+        )
 
     def to_grid(self, step: StepSetting, result: StepResult) -> None:
-        self.report["unconverged"] = 0.0
+        self.report.update(dict.fromkeys((*WORK, "unconverged", "friction_change"), 0.0))
         with self._phase("p2g"):
             self.old = self._node_array(self._old)
             self.field.scatter(self.old, step.dt, momentum=True, stress=False)
@@ -93,11 +99,12 @@ class ImplicitGrid(NodeStepper):
         table = step.obstacles
         contact = self._obstacles(old, step, mass > 0)
         energy = GridEnergy(self.field, mass, target, step.dt)
+        self.rubbing = Rubbing(contact)
         if isinstance(self.settings, SemiImplicit):
             v, reaction = self._one_newton_step(energy, contact, target, push, result)
         else:
             v, reaction = self._minimum(energy, contact, mass, target, push, step.dt, result)
-        impulse = contact.rub(v, mass, reaction)
+        impulse = contact.impulses(reaction, self.rubbing.impulses(v, reaction))
         result.impulses += table.per_obstacle(_per_row(impulse, contact.owner, len(table)))
         self.nodes = self._node_array(self._nodes)
         self.nodes[:] = old
@@ -110,7 +117,7 @@ class ImplicitGrid(NodeStepper):
         if len(table):
             one = self.contact_field(old)
             touching = obstacle_contacts(one, table, field.lattice, field.degree)
-        return NodeContact.of(touching, table, self._node_points(), active, step.dt)
+        return NodeContact.of(touching, table, self._node_points(), active, step.dt, field.lattice.dx)
 
     def _node_points(self) -> Array:
         grid = self.field.grid
@@ -155,6 +162,17 @@ class ImplicitGrid(NodeStepper):
             self._failed(found.status, result)
         self._count(newton_iterations=1, krylov_iterations=iterations)
         v = contact.project(v)
+        if contact.friction.any() and found.status == "tol":
+            expanded = Expanded(energy, lambda u: energy.product(u, settings.implicitness), impulse)
+            options = Options(
+                tolerance=stopping.absolute,
+                krylov=settings.krylov,
+                krylov_tolerance=EXACT,
+                max_krylov_iterations=settings.max_iterations,
+                noise=NOISE * float(np.finfo(self.field.dtype).eps),
+                max_step=FAR,
+            )
+            v = self._rubbed(expanded, [v], v, options, result)
         reaction = gradient(v)
         energy.react(settings.implicitness)
         return v, reaction
@@ -191,18 +209,44 @@ class ImplicitGrid(NodeStepper):
             noise=NOISE * float(np.finfo(self.field.dtype).eps),
             max_step=FAR,
         )
-        v, report = minimise(energy, [np.zeros_like(target), target, explicit], options, contact)
-        self._count(
-            newton_iterations=report.iterations,
-            krylov_iterations=report.krylov_iterations,
-            line_search_evaluations=report.line_search_evaluations,
-        )
-        self.last_solve = report
-        if not report.converged:
-            self._failed(report.status, result)
+        still = np.zeros_like(target)
+        v = self._rubbed(energy, [still, target, explicit], still, options, result)
         reaction = energy.gradient(v)
         energy.react()
         return v, reaction
+
+    def _rubbed(
+        self,
+        objective: Objective,
+        starts: Sequence[Array],
+        pressed: Array,
+        options: Options,
+        result: StepResult,
+    ) -> Array:
+        """The minimum of an objective with the friction of obstacles: it needs normal impulses, which need friction, so
+        that solves are repeated. At first they are those that stop nodes which move as `pressed` (N, 3) [m/s]."""
+        rubbing = self.rubbing
+        rubbing.limits = rubbing.pressed(objective.gradient(rubbing.project(pressed)))
+        acts = bool(rubbing.contact.friction.any())
+        rubbed, constraint = (Rubbed(objective, rubbing), rubbing) if acts else (objective, rubbing.contact)
+        for _ in range(FRICTION_ROUNDS):
+            v, report = minimise(rubbed, starts, options, constraint)
+            self._count(
+                newton_iterations=report.iterations,
+                krylov_iterations=report.krylov_iterations,
+                line_search_evaluations=report.line_search_evaluations,
+            )
+            limits = rubbing.pressed(objective.gradient(v))
+            self.report["friction_change"] = rubbing.change(limits)
+            if not report.converged or self.report["friction_change"] <= SETTLED:
+                break
+            rubbing.limits, starts = limits, [v]
+        else:
+            self.report["unconverged"] = 1.0
+        self.last_solve = report
+        if not report.converged:
+            self._failed(report.status, result)
+        return v
 
     @staticmethod
     def _acting(
@@ -218,10 +262,10 @@ class ImplicitGrid(NodeStepper):
         return max(norm(mass * push), norm(contact.freed(inertia)), norm(elastic))
 
     def _count(self, **work: float) -> None:
-        """Work of the last step, and of all so far (repeated steps included)."""
+        """Work of the running step, and of all so far (repeated steps included)."""
         for name in WORK:
-            self.report[name] = work.get(name, 0.0)
-            self.report[f"total_{name}"] += self.report[name]
+            self.report[name] += work.get(name, 0.0)
+            self.report[f"total_{name}"] += work.get(name, 0.0)
 
 
 def _per_row(impulse: Array, owner: NDArray[np.intp], rows: int) -> Array:

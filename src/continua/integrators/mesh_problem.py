@@ -30,7 +30,13 @@ NEARLY = 10.0  # times the tolerance: a step that stops there without converging
 ROUNDING = 100 * float(np.finfo(np.float64).eps)
 RESCUE = 4  # times as many iterations with positive elements, if the first ones did not suffice
 LONGEST = 1e3  # Newton direction, over the size of the bodies
-ROUNDS = 12  # most solves of a step, each with the friction of the normal forces of the one before
+ROUNDS = 13  # most solves of a step, each with the friction of the normal forces of the one before
+SOFTER = (
+    1e3,
+    1e2,
+    1e1,
+)  # times the slip speed in first solves where bodies rub on each other: who sticks is found sooner
+LOOSE = 100.0  # times the tolerance in these
 SETTLED = 1e-3  # relative change of the friction at which it is known
 
 
@@ -194,23 +200,22 @@ class MeshProblem:
         if not self.rubbing.acts:
             return self._solved(self.starts)
         start = self.contact.project(self.now.x)
-        self.rubbing.groups = self._rubbing_at(
-            start, self.energy.gradient(start) - self.energy.inertia(start)
-        )
-        x, report = self._solved(self.starts)
-        for _ in range(ROUNDS):
-            groups = self._rubbing_at(x, self.energy.gradient(x))
-            self.friction_change = self.rubbing.change(groups, x)
-            if self.friction_change <= SETTLED:
+        known = self._rubbing_at(start, self.energy.gradient(start) - self.energy.inertia(start))
+        starts, report = self.starts, None
+        for soft in (*(SOFTER if _between_bodies(known) else ()), *[1.0] * ROUNDS):
+            self.rubbing.groups = [replace(group, reaches=soft * group.reaches) for group in known]
+            x, more = self._solved(starts, LOOSE if soft > 1 else 1.0)
+            report = more if report is None else _together(report, more)
+            known, starts = self._rubbing_at(x, self.energy.gradient(x)), [x]
+            self.friction_change = self.rubbing.change(known, x)
+            if soft == 1.0 and self.friction_change <= SETTLED:
                 break
-            self.rubbing.groups = groups
-            x, more = self._solved([x])
-            report = _together(report, more)
+        assert report is not None
         return x, report
 
-    def _solved(self, starts: Sequence[Array]) -> tuple[Array, Report]:
+    def _solved(self, starts: Sequence[Array], tolerance: float = 1.0) -> tuple[Array, Report]:
         """The minimum, with the friction that is known."""
-        x, report = self._minimum(starts, self.options)
+        x, report = self._minimum(starts, replace(self.options, tolerance=tolerance))
         if not report.converged and not self.settings.positive:
             x, report = self._rescued(x, report)
         if not report.converged and self.collision is not None and self.collision.own_body:
@@ -247,6 +252,7 @@ class MeshProblem:
         return self.contact.reduce_gradient(gradient)
 
     def _minimum(self, starts: Sequence[Array], options: Options) -> tuple[Array, Report]:
+        self.energy.forget()  # friction or what collides may have changed
         try:
             return minimise(self.energy, starts, options, self.contact, self.left_over.measure)
         except InstabilityError as error:
@@ -308,6 +314,10 @@ class MeshProblem:
             impulses[number, :d] += holding[some].sum(axis=0)
         moved = [PointState(x[rows].copy(), v[rows].copy()) for rows in self.rows]
         return MeshResult(moved, impulses, pulls, report, self.friction_change)
+
+
+def _between_bodies(groups: Sequence[SlidingContacts]) -> bool:
+    return any(group.obstacle is None and len(group.nodes) for group in groups)
 
 
 def _together(first: Report, second: Report) -> Report:

@@ -56,9 +56,9 @@ class Options:
         default=1.0,
         description="sigma: relative tolerance of a Krylov solve is min(1/2, sigma sqrt|gradient|)",
     )
-    krylov: Literal["cg", "minres"] = Field(
+    krylov: Literal["cg", "minres", "cr"] = Field(
         default="cg",
-        description="cg stops at negative curvature; minres goes on and may turn its result around",
+        description="cg stops at negative curvature; minres and cr go on and may turn their result around",
     )
     krylov_tolerance: Positive | None = Field(
         default=None, description="fixed relative tolerance of the Krylov solves in place of the adaptive one"

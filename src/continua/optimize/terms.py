@@ -74,11 +74,12 @@ class StepEnergy:
         self._cheap, self._costly = terms, costly
         self._terms = [*terms, *costly]
         self._diagonal = self._inertia
+        self.forget()
+
+    def forget(self) -> None:
+        """A term has changed: values that were computed before no longer count."""
         self._ceiling = math.inf
-        self._known = (
-            np.full_like(self._target, math.nan),
-            math.nan,
-        )  # where it was evaluated last, and the value
+        self._known = (np.full_like(self._target, math.nan), math.nan)  # the last place and the value there
 
     def value(self, x: Array) -> float:
         away = x - self._target
