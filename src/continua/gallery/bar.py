@@ -36,9 +36,6 @@ MATERIAL = FixedCorotated(E=1e5, nu=0.3, density=1000.0)
 WAVE_SPEED = MATERIAL.wave_speed()
 PERIOD = 4 * LENGTH / WAVE_SPEED
 AMPLITUDE = 0.05 * WAVE_SPEED  # of the velocity [m/s]
-REACH = (
-    0.01  # of the regions into the bar [m]: less than a cell, so that they hold the nodes of its surface only
-)
 
 
 def standing_wave(x: np.ndarray) -> np.ndarray:
@@ -58,9 +55,9 @@ scene = Scene(
         )
     ],
     boundary=[
-        FixedVelocity((-1.0, -1.0), (REACH, 1.0), (0.0, None), name="wall"),
-        FixedVelocity((-1.0, -1.0), (2.0, REACH), (None, 0.0), name="lower rollers"),
-        FixedVelocity((-1.0, HEIGHT - REACH), (2.0, 1.0), (None, 0.0), name="upper rollers"),
+        FixedVelocity((-1.0, -1.0), (0.0, 1.0), (0.0, None), name="wall"),
+        FixedVelocity((-1.0, -1.0), (2.0, 0.0), (None, 0.0), name="lower rollers"),
+        FixedVelocity((-1.0, HEIGHT), (2.0, 1.0), (None, 0.0), name="upper rollers"),
     ],
     run=RunSettings(duration=PERIOD, fps=48 / PERIOD),
     render=RenderSettings(color_by="J", limits=(0.95, 1.05)),
