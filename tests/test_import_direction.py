@@ -25,6 +25,7 @@ LEVELS = [
         "resuming",
         "counters",
         "summary",
+        "adding",
         "world",
         "simulation",
         "running",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from continua import adding
 from continua._validation import (
     finite_number,
     flag,
@@ -26,22 +28,17 @@ from continua.bodies.force import BodyForce
 from continua.bodies.kinds import mesh_bodies, particle_bodies
 from continua.bodies.mesh_body import MeshBody
 from continua.bodies.points import ParticleBody
-from continua.bodies.variation import Regions, Variation, Vary, checked_variation
-from continua.bodies.velocity import Affine, Rigid, evaluate
+from continua.bodies.variation import Regions, Vary
+from continua.bodies.velocity import GivenVelocity
 from continua.contact.boundaries import FixedVelocity, Periodic, blocks_of_period
 from continua.contact.colliders import Collider
-from continua.continuum.rules import sides
 from continua.continuum.settings import MAIN, Contact, Continuum
 from continua.errors import SetupError
 from continua.geometry.base import Shape
-from continua.geometry.points import Points
-from continua.geometry.sampling import TooManyPoints, sample
 from continua.grid.blocks import SIDE, Lattice
 from continua.grid.reach import box_of, check_reach, check_resolution, lattice_offset
 from continua.integrators.schemes import Integrator, Optimization, as_integrator
-from continua.materials.base import Material, NativeMaterial
-from continua.materials.incompressible import IncompressibleFluid
-from continua.memory import most_particles, too_many
+from continua.materials.base import Material
 from continua.timestep import beyond_stability
 from continua.transfers import Transfer, as_transfer, kept_gradient
 
@@ -49,7 +46,6 @@ MIN_DX, MAX_DX = 1e-90, 1e90  # [m]
 DEGREES = {"linear": 1, "quadratic": 2, "cubic": 3}
 
 AnyBody = TypeVar("AnyBody", bound=Body)
-VelocityLike = Rigid | Affine | ArrayLike | Callable[[NDArray], ArrayLike] | None
 
 
 def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:
@@ -165,7 +161,7 @@ class World:
         thing: Shape,
         material: Material,
         *,
-        velocity: VelocityLike = None,
+        velocity: GivenVelocity = None,
         name: str | None = None,
         particles_per_cell: int | None = None,
         sampling: str = "regular",
@@ -205,7 +201,7 @@ class World:
         if isinstance(thing, Shape):
             if not isinstance(material, Material):
                 raise SetupError("a body needs a material: sim.add(shape, continua.materials.Snow())")
-            return self._add_body(thing, material, **options)
+            return adding.add_body(self, thing, material, **options)
         if material is not None or options:
             raise SetupError(f"{type(thing).__name__} takes no material and no options in add()")
         for kind, take in self._adders():
@@ -218,19 +214,15 @@ class World:
 
     def _adders(self) -> list[tuple[type | tuple[type, ...], Callable[[Any], Any]]]:
         return [
-            (Body, self._add_made_body),
+            (Body, partial(adding.add_made_body, self)),
             (Continuum, self._add_continuum),
-            (Contact, self._add_contact),
-            (Collider, self._add_collider),
-            ((FixedVelocity, Periodic), self._add_boundary),
-            (Emitter, self._add_emitter),
-            (Drain, self._add_drain),
-            (BodyForce, self._add_force),
+            (Contact, partial(adding.add_contact, self)),
+            (Collider, partial(adding.add_collider, self)),
+            ((FixedVelocity, Periodic), partial(adding.add_boundary, self)),
+            (Emitter, partial(adding.add_emitter, self)),
+            (Drain, partial(adding.add_drain, self)),
+            (BodyForce, partial(adding.add_force, self)),
         ]
-
-    def _add_force(self, force: BodyForce) -> BodyForce:
-        self.forces.append(force)
-        return force
 
     # ---- continua --------------------------------------------------------------------------------------------
 
@@ -258,7 +250,7 @@ class World:
         self.continua[continuum.name] = continuum
         self.transfer_of(continuum.name).plan(self.dimension, self.degree)  # one that does not fit fails here
 
-    def _continuum_for(self, name: str | None) -> str:
+    def continuum_for(self, name: str | None) -> str:
         """The continuum of a new body, made at first use unless continua are declared one by one."""
         name = MAIN if name is None else name
         if not isinstance(name, str) or not name:
@@ -297,153 +289,19 @@ class World:
         """How particles and grid of a continuum exchange momentum."""
         return self.continua[continuum].transfer or self.transfer
 
-    def _modes(self, continuum: str) -> int:
+    def modes(self, continuum: str) -> int:
         """Polynomial velocity modes that each particle carries beyond its velocity and C."""
         return len(self.transfer_of(continuum).plan(self.dimension, self.degree).high)
-
-    def _add_contact(self, contact: Contact) -> Contact:
-        if any({contact.a, contact.b} == {other.a, other.b} for other in self.contacts):
-            raise SetupError(f'there is a contact between "{contact.a}" and "{contact.b}" already')
-        self.contacts.append(contact)
-        if self.started:
-            sides(self, contact)
-        return contact
-
-    # ---- checks ----------------------------------------------------------------------------------------------
-
-    def _check_dimension(self, what: str, dimension: int) -> None:
-        if dimension != self.dimension:
-            raise SetupError(f"{what} is {dimension}D but gravity makes the world {self.dimension}D")
-
-    def _check_resolution(self, what: str, lower: NDArray, upper: NDArray) -> None:
-        """Positions between lower and upper (d,) [m] must be told apart by the numbers that particles have."""
-        if not np.isfinite([lower, upper]).all():
-            return  # sampling says that it cannot be filled
-        if text := check_resolution(what, lower, upper, self.dx, self.dtype):
-            self.warn(text)
-
-    def _check_material(self, material: Material, continuum: str) -> None:
-        """Materials must fit the integrator of their continuum, and incompressible fluids each other."""
-        integrator = self.integrator_of(continuum)
-        fluid = isinstance(material, IncompressibleFluid)
-        if fluid != integrator.incompressible:
-            raise SetupError(
-                'an incompressible fluid needs integrator="incompressible", or use the material Liquid instead'
-                if fluid
-                else f'integrator="incompressible" is for IncompressibleFluid, not for {material.label}; '
-                'use integrator="symplectic", or a simulation of its own'
-            )
-        if integrator.implicit and not isinstance(material, NativeMaterial):
-            raise SetupError(
-                f"implicit integrators need second derivatives, which the Python material {material.label} does not "
-                'give; use integrator="symplectic", or another continuum for this body'
-            )
-        if fluid and any(body.material != material for body in self.particle_bodies):
-            raise SetupError(
-                "incompressible fluids in one simulation must have the same density and viscosity"
-            )
-
-    def _new_name(self, name: str | None, stem: str, taken: Sequence[str | None]) -> str:
-        if name is None:
-            number = 1
-            while f"{stem}{number}" in taken:
-                number += 1
-            return f"{stem}{number}"
-        if not isinstance(name, str) or not name:
-            raise SetupError(f"name must be a text, not {shown(name)}")
-        if name in taken:
-            raise SetupError(
-                f'the name "{name}" is already used; give every body, collider and drain its own name'
-            )
-        return name
 
     def names(self) -> list[str | None]:
         """Of everything that has one: bodies, colliders, drains."""
         bodies = [body.name for body in self.bodies]
         return [*bodies, *(c.name for c in self.colliders), *(d.name for d in self.drains)]
 
-    def _spacing(self, particles_per_cell: int | None) -> float:
-        count = 2**self.dimension
-        if particles_per_cell is not None:
-            count = whole_number("particles_per_cell", particles_per_cell, SetupError, least=1)
-        return float(self.dx / count ** (1 / self.dimension))
-
-    @known_keywords("add() of a body", SetupError)
-    def _add_body(
-        self,
-        shape: Shape,
-        material: Material,
-        *,
-        velocity: VelocityLike = None,
-        name: str | None = None,
-        particles_per_cell: int | None = None,
-        sampling: str = "regular",
-        vary: Vary | None = None,
-        regions: Regions | None = None,
-        fields: Fields | None = None,
-        continuum: str | None = None,
-    ) -> ParticleBody:
-        self._check_dimension("the shape", shape.dimension)
-        continuum = self._continuum_for(continuum)
-        self._check_material(material, continuum)
-        name = self._new_name(name, "body", self.names())
-        self._check_resolution(f'body "{name}"', *shape.bounds())
-        seed = self.seed + len(self.particle_bodies)
-        vary, regions = checked_variation(vary, regions)
-        variation = Variation(material, vary, regions) if vary or regions else None
-        body = ParticleBody(
-            name, material, self.dimension, self.dtype, variation, self._modes(continuum), fields
-        )
-        body.continuum = continuum
-        points, volumes = self._sample(body, shape, self._spacing(particles_per_cell), sampling, seed)
-        v, gradient = evaluate(velocity, points)
-        for number in variation.unused_regions(points) if variation else ():
-            self.warn(
-                f'regions[{number}] of body "{name}" holds no particle; move it, enlarge it or leave it out'
-            )
-        body.append(points, v, gradient if self.transfer_of(continuum).affine else 0 * gradient, volumes)
-        self._take(body)
-        return body
-
-    def _sample(
-        self, body: ParticleBody, shape: Shape, spacing: float, sampling: str, seed: int
-    ) -> tuple[NDArray, NDArray]:
-        """Points (N, d) [m] that fill a shape and their volumes (N,); refused before they exist if they do not fit."""
-        most = most_particles(self, body)
-        volume = None if isinstance(shape, Points) else shape.volume()
-        expected = 0.0 if volume is None else volume / spacing**self.dimension
-        if expected > most:
-            raise too_many(self, body, expected, most)
-        try:
-            return sample(shape, spacing, sampling, seed, most)  # type: ignore[arg-type]
-        except TooManyPoints as error:
-            raise too_many(self, body, error.count, most) from None
-
-    def _take(self, body: Body) -> None:
+    def take(self, body: Body) -> None:
         self.bodies.append(body)
         if self.started:
             self.place(body)
-
-    def _add_made_body(self, body: Body) -> Body:
-        """A mesh body, or one of any other kind that follows the protocol."""
-        self._check_dimension(f"the {body.stem}", body.dimension)
-        if body in self.bodies:
-            raise SetupError(f'the body "{body.name}" has been added already; make another one')
-        body.continuum = self._continuum_for(body.continuum)
-        integrator = self.integrator_of(body.continuum)
-        if integrator.incompressible:
-            raise SetupError(
-                'mesh bodies do not live in integrator="incompressible"; use "symplectic" or "optimization"'
-            )
-        off_grid = any(mesh.on_grid is False for mesh in mesh_bodies([body]))
-        if off_grid and not isinstance(integrator, Optimization):
-            raise SetupError(
-                f'a mesh body off the grid needs integrator="optimization", not {type(integrator).__name__}; '
-                "leave on_grid out"
-            )
-        body.name = self._new_name(body.name, body.stem, self.names())
-        self._take(body)
-        return body
 
     def lives_on_grid(self, body: MeshBody) -> bool:
         """Whether the points of a mesh are particles of the grid, where they meet all others.
@@ -463,8 +321,8 @@ class World:
                     self.warn(
                         f"{text}, and on a grid points do not pass each other; correct where its points start"
                     )
-                self._check_resolution(f'body "{body.name}"', body.x.min(axis=0), body.x.max(axis=0))
-                body.join_grid(self.dtype, self._modes(self.continuum_of(body)), self.dx)
+                adding.check_resolution(self, f'body "{body.name}"', body.x.min(axis=0), body.x.max(axis=0))
+                body.join_grid(self.dtype, self.modes(self.continuum_of(body)), self.dx)
                 if self.started:
                     self.place(body)
 
@@ -482,67 +340,10 @@ class World:
         """Mesh bodies that move on their own."""
         return [body for body in self.mesh_bodies if body.set is None]
 
-    def _add_collider(self, collider: Collider) -> Collider:
-        self._check_dimension(f"the {collider.kind} collider", collider.dimension)
-        collider.name = self._new_name(collider.name, collider.kind, self.names())
-        self.colliders.append(collider)
-        if collider.thickness() < 2 * self.dx:
-            self.warn(
-                f'collider "{collider.name}" is {collider.thickness():.3g} m thick, less than 2 dx = '
-                f"{2 * self.dx:.3g} m, so material may pass through it; make it thicker or dx smaller"
-            )
-        return collider
-
     def warn(self, text: str) -> None:
         """Tell the user, now and in the summary."""
         self.warnings.append(text)
         warnings.warn(text, stacklevel=4)
-
-    def _add_boundary(self, boundary: FixedVelocity | Periodic) -> FixedVelocity | Periodic:
-        if self.started:
-            raise SetupError("boundaries must be added before the first step")
-        if isinstance(boundary, FixedVelocity):
-            self._check_dimension("the fixed-velocity region", boundary.dimension)
-        else:
-            if boundary.axis >= self.dimension:
-                raise SetupError(f"a {self.dimension}D world has no axis {boundary.axis}")
-            if any(isinstance(b, Periodic) and b.axis == boundary.axis for b in self.boundaries):
-                raise SetupError(f"axis {boundary.axis} is already periodic")
-            blocks_of_period(boundary, self.dx)
-        self.boundaries.append(boundary)
-        return boundary
-
-    def _add_emitter(self, emitter: Emitter) -> ParticleBody:
-        self._check_dimension("the emitter", emitter.dimension)
-        continuum = self._continuum_for(emitter.continuum)
-        self._check_material(emitter.material, continuum)
-        name = self._new_name(emitter.name, "emitter", self.names())
-        self._check_resolution(f'emitter "{name}"', *emitter.shape.bounds())
-        modes = self._modes(continuum)
-        body = ParticleBody(
-            name, emitter.material, self.dimension, self.dtype, modes=modes, fields=emitter.fields
-        )
-        body.continuum = continuum
-        spacing = self._spacing(emitter.particles_per_cell)
-        layer = spacing / float(np.linalg.norm(emitter.velocity))
-        first = emitter.released(emitter.start, emitter.start + layer, spacing)
-        if len(first):  # a function that does not fit fails here rather than in the middle of a step
-            body.passive.at(first)
-        self._take(body)
-        self.emitters.append((emitter, body, spacing))
-        return body
-
-    def _add_drain(self, drain: Drain) -> Drain:
-        self._check_dimension("the drain", drain.dimension)
-        known = [body.name for body in self.particle_bodies]
-        if drain.body is not None and drain.body not in known:
-            raise SetupError(
-                f'there is no body "{drain.body}" for the drain (there are: {", ".join(known) or "none yet"}); '
-                "correct the name, or add the body before the drain"
-            )
-        drain.name = self._new_name(drain.name, "drain", self.names())
-        self.drains.append(drain)
-        return drain
 
     def lattice(self) -> Lattice:
         """Where the nodes of the grid are: multiples of dx, from the lower end on periodic axes."""

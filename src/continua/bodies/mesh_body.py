@@ -16,7 +16,7 @@ from continua.bodies.mesh_energy import MeshEnergy
 from continua.bodies.particles import Limits, ParticleSet
 from continua.bodies.scripted import Indices, Scripted
 from continua.bodies.start import Placed, Scattered, first_positions
-from continua.bodies.velocity import Affine, Rigid, evaluate
+from continua.bodies.velocity import GivenVelocity, evaluate
 from continua.contact.penalty import PenaltyContact
 from continua.errors import SetupError
 from continua.mesh import Drag, NativeEnergy, Rayleigh
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 ON_GRID = "grid_"  # begins the names of what is stored of its particles
 LIMIT_REFRESH = 32  # steps after which the fastest vibration on the grid is looked up again
 Array = NDArray[np.float64]
-VelocityLike = Rigid | Affine | ArrayLike | Callable[[Array], ArrayLike] | None
 StartLike = Placed | Scattered | Callable[[Array], ArrayLike] | None
 
 
@@ -62,7 +61,7 @@ class MeshBody(Body):
         energy: NativeEnergy,
         mass: Array,
         *,
-        velocity: VelocityLike,
+        velocity: GivenVelocity,
         name: str | None,
         scripted: Scripted | Sequence[Scripted],
         start: StartLike,

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from continua.bodies.mesh_body import Array, MeshBody, StartLike, VelocityLike
+from continua.bodies.mesh_body import Array, MeshBody, StartLike
 from continua.bodies.scripted import Scripted
 from continua.bodies.variation import Regions, Variation, Vary, checked_variation
+from continua.bodies.velocity import GivenVelocity
 from continua.contact.penalty import PenaltyContact
 from continua.errors import SetupError
 from continua.geometry.meshes import BoxMesh, FileMesh, ShapeMesh, SimplexMesh
@@ -35,7 +36,7 @@ class SolidBody(MeshBody):
         mesh: SimplexMesh | BoxMesh | ShapeMesh | FileMesh,
         material: Material,
         *,
-        velocity: VelocityLike = None,
+        velocity: GivenVelocity = None,
         name: str | None = None,
         vary: Vary | None = None,
         regions: Regions | None = None,

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from continua.bodies.mesh_body import Array, MeshBody, StartLike, VelocityLike
+from continua.bodies.mesh_body import Array, MeshBody, StartLike
 from continua.bodies.scripted import Scripted
+from continua.bodies.velocity import GivenVelocity
 from continua.contact.penalty import PenaltyContact
 from continua.errors import SetupError
 from continua.geometry.meshes import Chain, Cloth, SpringMesh
@@ -33,7 +34,7 @@ class SpringBody(MeshBody):
         *,
         mass: ArrayLike | None = None,
         density: float | None = None,
-        velocity: VelocityLike = None,
+        velocity: GivenVelocity = None,
         name: str | None = None,
         scripted: Scripted | Sequence[Scripted] = (),
         start: StartLike = None,

@@ -78,9 +78,10 @@ AnyVelocity = Annotated[Rigid | Affine, Field(discriminator="type")] | Vector
 
 # What bodies accept from Python: also functions, which scene files and their schema cannot hold.
 VelocityLike = AnyVelocity | SkipJsonSchema[Annotated[VelocityFunction, FUNCTION_NAME]]
+GivenVelocity = Rigid | Affine | ArrayLike | VelocityFunction | None  # what Python users may give
 
 
-def evaluate(velocity: Rigid | Affine | ArrayLike | VelocityFunction | None, x: Array) -> tuple[Array, Array]:
+def evaluate(velocity: GivenVelocity, x: Array) -> tuple[Array, Array]:
     """Velocities (N, d) [m/s] at points x (N, d) [m], and their gradients dv_a / dx_b (N, d, d) [1/s].
 
     None means at rest. The gradient of a Python function is taken as zero.

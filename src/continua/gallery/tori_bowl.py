@@ -74,7 +74,7 @@ def bowl(along: int = 16, around: int = 48) -> tuple[np.ndarray, np.ndarray]:
 def torus(number: int) -> SolidSettings:
     """Each higher than the last, to another side and tilted in another way."""
     turn = 2.4 * number
-    center = (0.25 * np.cos(turn), 1.4 + 0.6 * number, 0.25 * np.sin(turn))
+    center = (0.25 * np.cos(turn), 1.4 + 0.7 * number, 0.25 * np.sin(turn))
     axis = (0.5 * np.sin(3 * turn), 1.0, 0.5 * np.cos(2 * turn))
     return SolidSettings(
         name=f"torus {number + 1}",

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from continua.bodies.body import Body
 from continua.bodies.points import ParticleBody
+from continua.bodies.velocity import GivenVelocity
 from continua.contact.colliders import Plane
 from continua.continuum import Contact
 from continua.geometry.base import Shape
@@ -22,7 +23,6 @@ from continua.geometry.shapes import Box, Rotated, Sphere
 from continua.materials import FixedCorotated
 from continua.materials.base import Material
 from continua.simulation import Simulation
-from continua.world import VelocityLike
 
 Array = NDArray[np.float64]
 
@@ -104,7 +104,7 @@ class Slab:
         return sim
 
     def add(
-        self, sim: Simulation, shape: Shape, material: Material = JELLY, velocity: VelocityLike = None
+        self, sim: Simulation, shape: Shape, material: Material = JELLY, velocity: GivenVelocity = None
     ) -> ParticleBody:
         """Something on the slab."""
         body = sim.add(
