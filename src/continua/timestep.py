@@ -37,7 +37,7 @@ def beyond_stability(elastic_cfl: float, force_dt: bool) -> str:
     if elastic_cfl <= ELASTIC_LIMIT or force_dt:
         return ""
     return (
-        f"is {elastic_cfl:g}, but steps in which waves cross more than a cell are unstable: "
+        f"is {elastic_cfl!r}, but steps in which waves cross more than a cell are unstable: "
         f"use at most {ELASTIC_LIMIT:g}, or set force_dt to insist"
     )
 

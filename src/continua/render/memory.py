@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from continua.errors import OutputError
+from continua.io.export import in_space
 from continua.io.frames import Frame
 from continua.io.machine import as_bytes, available_memory
 from continua.render.splat import BAND, KEPT_BANDS
@@ -11,7 +14,7 @@ from continua.render.view import View
 # Measured, in bytes: per pixel of the picture, of the band that is drawn at once, and per particle.
 FLAT_PIXEL, FLAT_COLLIDER, FLAT_PARTICLE = 7.2, 9, 130
 IMAGE, LEGEND, STAGE = 3, 10, 35
-PIXEL, SOLID_PIXEL, PARTICLE = 440, 1100, 105
+PIXEL, COLLIDER_PIXEL, SKIN_PIXEL, PARTICLE = 420, 1100, 800, 105
 ENCODER, ENCODED_PIXEL, ENCODED_FRAMES = 62e6, 5, 43
 
 
@@ -22,12 +25,35 @@ def picture_memory(view: View, frame: Frame) -> float:
     if view.dimension == 2:
         each = FLAT_PIXEL + (FLAT_COLLIDER if view.colliders else 0)
         return each * pixels + FLAT_PARTICLE * particles
-    band = max(min(BAND // view.size[0], view.size[1]), 1) * view.size[0]
-    solid = any(collider.get("type") != "plane" for collider in view.colliders)
-    solid = solid or any(body.cells is not None for body in view.shown(frame))
+    rows = max(min(BAND // view.size[0], view.size[1]), 1)
+    band = rows * view.size[0]
     kept = pixels - band if pixels <= KEPT_BANDS * band else 0
-    work = (SOLID_PIXEL if solid else PIXEL) * band + STAGE * kept + PARTICLE * particles
+    work = _band_memory(view, frame, rows) + STAGE * kept + PARTICLE * particles
     return IMAGE * pixels + max(work, LEGEND * pixels)
+
+
+def _band_memory(view: View, frame: Frame, rows: int) -> float:
+    """Of a band of so many rows [bytes]: pixels that may show a collider or that show a mesh body take more."""
+    width, height = view.size
+    if any(collider.get("type") != "plane" for collider in view.colliders):
+        return COLLIDER_PIXEL * rows * width
+    total = 0.0
+    for body in view.shown(frame):
+        if (skin := body.skin()) is not None:
+            seen, triangles = skin
+            at, depth = view.camera.project(in_space(body.x[seen]), view.size)
+            if not (depth > 0).all():
+                return SKIN_PIXEL * rows * width
+            a, b, c = np.moveaxis(np.clip(at, 0, (width, height))[triangles], 1, 0)
+            shown = 0.25 * np.abs(_cross(b - a, c - a)).sum()  # half of their area: the back is hidden
+            total += shown * min(rows / max(float(np.ptp(at[:, 1])), 1.0), 1.0)
+    return PIXEL * rows * width + (SKIN_PIXEL - PIXEL) * min(total, rows * width)
+
+
+def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Cross products (N,) of vectors (N, 2)."""
+    found: np.ndarray = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
+    return found
 
 
 def film_memory(view: View, frame: Frame, frames: int, workers: int) -> float:
