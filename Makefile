@@ -56,7 +56,7 @@ docs: $(VENV)/dev.stamp  ## build the documentation, strictly
 validate: $(VENV)/run.stamp  ## compare with closed forms, manufactured solutions and experiments, about twenty minutes
 	$(BIN)/continua validate
 
-validate-all: $(VENV)/run.stamp  ## every case and every gallery scene at full size, in hours; goes on where it was stopped
+validate-all: $(VENV)/run.stamp  ## every case and every gallery scene at full size, half an hour on two cores; goes on where it was stopped
 	$(BIN)/python tools/validate_all.py --jobs 2
 
 bench: $(VENV)/run.stamp  ## speed of this machine
