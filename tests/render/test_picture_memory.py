@@ -14,6 +14,9 @@ import continua as ct
 from continua.errors import OutputError
 from continua.io import BodyFrame, Frame, Recorder, machine
 from continua.render import film, still
+from continua.render.camera import Camera
+from continua.render.memory import picture_memory
+from continua.render.view import view_of_frames
 
 MEASURE = """
 import gc, json, sys
@@ -73,6 +76,20 @@ def test_the_estimate_is_within_20_percent_of_the_peak(
 def a_frame(d: int) -> Frame:
     x = np.random.default_rng(0).random((50, d)).astype(np.float32)
     return Frame(0, 0.0, [BodyFrame("b", "points", "snow", {"x": x, "v": x, "id": np.arange(50)})])
+
+
+def test_a_mesh_body_counts_where_it_is_seen() -> None:
+    """Pixels with triangles take more: a body that fills the picture needs more than a small one in its middle."""
+    sim = ct.Simulation(0.1, (0.0, -9.81, 0.0), integrator="optimization")
+    sim.add(ct.SolidBody(ct.meshes.box_mesh((0, 0, 0), (1, 1, 1), (4, 4, 4)), ct.materials.FixedCorotated()))
+    (body,) = sim.bodies
+    frame = Frame(0, 0.0, [BodyFrame("b", "solid", "jelly", body.fields(), *body.topology())])
+
+    def needed(distance: float) -> float:
+        camera = Camera((0.5, 0.5, distance), (0.5, 0.5, 0.5))
+        return picture_memory(view_of_frames([frame], size=(640, 480), camera=camera, dx=0.1), frame)
+
+    assert needed(60.0) < 0.7 * needed(2.0)
 
 
 @pytest.mark.parametrize("d", [2, 3])

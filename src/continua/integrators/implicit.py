@@ -226,21 +226,23 @@ class ImplicitGrid(NodeStepper):
         """The minimum of an objective with the friction of obstacles: it needs normal impulses, which need friction, so
         that solves are repeated. At first they are those that stop nodes which move as `pressed` (N, 3) [m/s]."""
         rubbing = self.rubbing
-        rubbing.limits = rubbing.pressed(objective.gradient(rubbing.project(pressed)))
         acts = bool(rubbing.contact.friction.any())
         rubbed, constraint = (Rubbed(objective, rubbing), rubbing) if acts else (objective, rubbing.contact)
+        limits = rubbing.pressed(objective.gradient(rubbing.project(pressed))) if acts else rubbing.limits
         for _ in range(FRICTION_ROUNDS):
+            rubbing.limits = limits
             v, report = minimise(rubbed, starts, options, constraint)
             self._count(
                 newton_iterations=report.iterations,
                 krylov_iterations=report.krylov_iterations,
                 line_search_evaluations=report.line_search_evaluations,
             )
-            limits = rubbing.pressed(objective.gradient(v))
-            self.report["friction_change"] = rubbing.change(limits)
-            if not report.converged or self.report["friction_change"] <= SETTLED:
+            if not (acts and report.converged):
                 break
-            rubbing.limits, starts = limits, [v]
+            limits, starts = rubbing.pressed(objective.gradient(v)), [v]
+            self.report["friction_change"] = rubbing.change(limits)
+            if self.report["friction_change"] <= SETTLED:
+                break
         else:
             self.report["unconverged"] = 1.0
         self.last_solve = report

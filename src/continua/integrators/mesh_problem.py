@@ -31,11 +31,7 @@ ROUNDING = 100 * float(np.finfo(np.float64).eps)
 RESCUE = 4  # times as many iterations with positive elements, if the first ones did not suffice
 LONGEST = 1e3  # Newton direction, over the size of the bodies
 ROUNDS = 13  # most solves of a step, each with the friction of the normal forces of the one before
-SOFTER = (
-    1e3,
-    1e2,
-    1e1,
-)  # times the slip speed in first solves where bodies rub on each other: who sticks is found sooner
+SOFTER = (1e3, 1e2, 1e1)  # times the slip speed in first solves where bodies rub: who sticks is found sooner
 LOOSE = 100.0  # times the tolerance in these
 SETTLED = 1e-3  # relative change of the friction at which it is known
 
