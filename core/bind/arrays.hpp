@@ -171,6 +171,7 @@ void bind_geometry(nb::module_& m);
 void bind_faces(nb::module_& m);
 void bind_flow(nb::module_& m);
 void bind_pressure(nb::module_& m);
+void bind_drops(nb::module_& m);
 void bind_solids(nb::module_& m);
 void bind_viscosity(nb::module_& m);
 void bind_mesh(nb::module_& m);

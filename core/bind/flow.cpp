@@ -1,4 +1,6 @@
-#include "../flow/staggered.hpp"
+#include "../flow/surface.hpp"
+
+#include <nanobind/stl/optional.h>
 
 #include "flow.hpp"
 
@@ -43,18 +45,19 @@ double cell_outflow(nb::object velocity, nb::object open, nb::object wall, nb::o
     return most;
 }
 
-void differences(nb::object potential, nb::object fluid, nb::object open, nb::object neighbours, int dimension,
-                 bool overwrite, nb::object velocity, nb::object valid) {
+void differences(nb::object potential, nb::object fluid, std::optional<nb::object> distance, nb::object open,
+                 nb::object neighbours, int dimension, bool overwrite, nb::object velocity, nb::object valid) {
     dispatch(velocity, "velocity", dimension, [&]<class T, int d>() {
         const int64_t n = length(velocity, "velocity");
         const double* phi = cells_of<double, d>(potential, "potential", n);
         const uint8_t* f = cells_of<uint8_t, d>(fluid, "fluid", n);
+        const double* s = distance ? cells_of<double, d>(*distance, "distance", n) : nullptr;
         const T* o = faces_of<T, d>(open, "open", n);
         const int32_t* around = neighbours_of<d>(neighbours, n);
         T* u = faces_of<T, d>(velocity, "velocity", n);
         uint8_t* v = cells_of<uint8_t, d>(valid, "valid", n);
         nb::gil_scoped_release release;
-        subtract_differences<T, d>(phi, f, o, around, n, overwrite, u, v);
+        subtract_differences<T, d>(phi, f, s, o, around, n, overwrite, u, v);
     });
 }
 
@@ -70,21 +73,35 @@ void extrapolate_faces(nb::object velocity, nb::object valid, nb::object scratch
     });
 }
 
-void overfull_cells(nb::object nodes, nb::object open, nb::object fluid, nb::object neighbours, int dimension, int degree,
-                    double full, nb::object out) {
+double surface_cells(nb::object nodes, nb::object open, nb::object neighbours, int dimension, int degree, double full,
+                     nb::object fill, nb::object distance, nb::object fluid) {
     if (!(full > 0)) throw std::invalid_argument("full: must be positive");
+    double volume = 0;
     dispatch(nodes, "nodes", dimension, [&]<class T, int d>() {
         const int64_t n = length(nodes, "nodes");
         const T *m = faces_of<T, d>(nodes, "nodes", n), *o = faces_of<T, d>(open, "open", n);
-        const uint8_t* f = cells_of<uint8_t, d>(fluid, "fluid", n);
         const int32_t* around = neighbours_of<d>(neighbours, n);
-        double* to = cells_of<double, d>(out, "out", n);
+        double *F = cells_of<double, d>(fill, "fill", n), *s = cells_of<double, d>(distance, "distance", n);
+        uint8_t* f = cells_of<uint8_t, d>(fluid, "fluid", n);
         with_degree(degree, [&]<int g>() {
             nb::gil_scoped_release release;
-            std::vector<double> expected(size_t(n) * kBlockNodes<d>);
-            expected_mass<T, d, g>(o, around, n, expected.data());
-            overfull<T, d>(m, o, f, expected.data(), around, n, full, to);
+            volume = find_surface<T, d, g>(m, o, around, n, full, F, s, f);
         });
+    });
+    return volume;
+}
+
+void crowded_cells(nb::object fill, nb::object distance, nb::object fluid, nb::object open, nb::object neighbours,
+                   int dimension, nb::object out) {
+    dispatch(open, "open", dimension, [&]<class T, int d>() {
+        const int64_t n = length(open, "open");
+        const double *F = cells_of<double, d>(fill, "fill", n), *s = cells_of<double, d>(distance, "distance", n);
+        const uint8_t* f = cells_of<uint8_t, d>(fluid, "fluid", n);
+        const T* o = faces_of<T, d>(open, "open", n);
+        const int32_t* around = neighbours_of<d>(neighbours, n);
+        double* to = cells_of<double, d>(out, "out", n);
+        nb::gil_scoped_release release;
+        crowding<T, d>(F, s, f, o, around, n, to);
     });
 }
 
@@ -97,12 +114,15 @@ void bind_flow(nb::module_& m) {
           nb::arg("fluid"));
     m.def("cell_outflow", &cell_outflow, nb::arg("velocity"), nb::arg("open"), nb::arg("wall"), nb::arg("fluid"),
           nb::arg("neighbours"), nb::arg("dimension"), nb::arg("out"));
-    m.def("subtract_differences", &differences, nb::arg("potential"), nb::arg("fluid"), nb::arg("open"),
-          nb::arg("neighbours"), nb::arg("dimension"), nb::arg("overwrite"), nb::arg("velocity"), nb::arg("valid"));
+    m.def("subtract_differences", &differences, nb::arg("potential"), nb::arg("fluid"),
+          nb::arg("distance").none(), nb::arg("open"), nb::arg("neighbours"), nb::arg("dimension"), nb::arg("overwrite"), nb::arg("velocity"), nb::arg("valid"));
     m.def("extrapolate_faces", &extrapolate_faces, nb::arg("velocity"), nb::arg("valid"), nb::arg("scratch"),
           nb::arg("neighbours"), nb::arg("dimension"), nb::arg("layers"));
-    m.def("overfull_cells", &overfull_cells, nb::arg("nodes"), nb::arg("open"), nb::arg("fluid"), nb::arg("neighbours"),
-          nb::arg("dimension"), nb::arg("degree"), nb::arg("full"), nb::arg("out"));
+    m.def("surface_cells", &surface_cells, nb::arg("nodes"), nb::arg("open"), nb::arg("neighbours"),
+          nb::arg("dimension"), nb::arg("degree"), nb::arg("full"), nb::arg("fill"), nb::arg("distance"),
+          nb::arg("fluid"));
+    m.def("crowded_cells", &crowded_cells, nb::arg("fill"), nb::arg("distance"), nb::arg("fluid"), nb::arg("open"),
+          nb::arg("neighbours"), nb::arg("dimension"), nb::arg("out"));
 }
 
 }  // namespace continua

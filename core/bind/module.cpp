@@ -44,6 +44,7 @@ NB_MODULE(_core, m) {
     continua::bind_faces(m);
     continua::bind_flow(m);
     continua::bind_pressure(m);
+    continua::bind_drops(m);
     continua::bind_solids(m);
     continua::bind_viscosity(m);
     continua::bind_mesh(m);

@@ -29,8 +29,8 @@ class Poisson {
 
   public:
     Poisson(nb::object keys, nb::object lattice, int dimension, nb::object fluid, nb::object coupling,
-            std::optional<nb::object> diagonal)
-        : system_(build(keys, lattice, dimension, fluid, coupling, diagonal)), blocks_(length(keys, "keys")) {}
+            std::optional<nb::object> diagonal, std::optional<nb::object> distance)
+        : system_(build(keys, lattice, dimension, fluid, coupling, diagonal, distance)), blocks_(length(keys, "keys")) {}
 
     nb::dict solve(nb::object rhs, nb::object phi, double tolerance, int max_iterations) {
         if (!(tolerance >= 0)) throw std::invalid_argument("tolerance: must not be negative");
@@ -63,6 +63,11 @@ class Poisson {
             system.precondition(cells<d>(r, "r"), cells<d>(z, "z"));
         });
     }
+    int label_open_parts(nb::object labels) {
+        return visit([&]<class T, int d>(PoissonSystem<T, d>& system) {
+            return system.label_open_parts(checked<int32_t>(labels, "labels", {blocks_, kBlockNodes<d>}));
+        });
+    }
 
   private:
     using Either = std::variant<std::unique_ptr<PoissonSystem<float, 2>>, std::unique_ptr<PoissonSystem<float, 3>>,
@@ -71,7 +76,7 @@ class Poisson {
     int64_t blocks_;
 
     static Either build(nb::object keys, nb::object lattice_, int dimension, nb::object fluid, nb::object coupling,
-                        std::optional<nb::object> diagonal) {
+                        std::optional<nb::object> diagonal, std::optional<nb::object> distance) {
         Either made;
         dispatch(coupling, "coupling", dimension, [&]<class T, int d>() {
             const int64_t count = length(keys, "keys");
@@ -81,6 +86,7 @@ class Poisson {
             given.unknown = checked<uint8_t>(fluid, "fluid", {count, kBlockNodes<d>});
             given.coupling = checked<T>(coupling, "coupling", {count, kBlockNodes<d>, 4});
             given.diagonal = diagonal ? checked<double>(*diagonal, "diagonal", {count, kBlockNodes<d>}) : nullptr;
+            given.distance = distance ? checked<double>(*distance, "distance", {count, kBlockNodes<d>}) : nullptr;
             nb::gil_scoped_release release;
             blocks.link();
             made = std::make_unique<PoissonSystem<T, d>>(blocks, given);
@@ -109,9 +115,11 @@ class Poisson {
 void bind_pressure(nb::module_& m) {
     nb::class_<Poisson>(m, "PoissonSystem",
                         "Symmetric system on the unknown cells of a block-sparse grid, see continua.flow.pressure.")
-        .def(nb::init<nb::object, nb::object, int, nb::object, nb::object, std::optional<nb::object>>(),
+        .def(nb::init<nb::object, nb::object, int, nb::object, nb::object, std::optional<nb::object>,
+                      std::optional<nb::object>>(),
              nb::arg("keys"), nb::arg("lattice"), nb::arg("dimension"), nb::arg("fluid"), nb::arg("coupling"),
-             nb::arg("diagonal").none() = nb::none())
+             nb::arg("diagonal").none() = nb::none(), nb::arg("distance").none() = nb::none())
+        .def("label_open_parts", &Poisson::label_open_parts, nb::arg("labels"))
         .def("solve", &Poisson::solve, nb::arg("rhs"), nb::arg("phi"), nb::arg("tolerance"), nb::arg("max_iterations"))
         .def("apply", &Poisson::apply, nb::arg("phi"), nb::arg("out"))
         .def("precondition", &Poisson::precondition, nb::arg("r"), nb::arg("z"));

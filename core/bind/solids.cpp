@@ -37,8 +37,10 @@ void constrain(nb::object velocity_, nb::object open_, nb::object keys_, nb::obj
     });
 }
 
-void impulses_of_walls(nb::object pressure_, nb::object fluid_, nb::object open_, nb::object owner_, int dimension,
-                       nb::object neighbours_, double scale, nb::object impulses_) {
+void impulses_of_walls(nb::object pressure_, nb::object fluid_, nb::object open_, nb::object owner_, nb::object keys_,
+                       nb::object lattice_, int dimension, nb::object neighbours_, nb::object table, nb::object before_,
+                       std::vector<nb::object> samples, nb::object gravity_, double dt, double scale,
+                       nb::object impulses_) {
     dispatch(open_, "open", dimension, [&]<class T, int d>() {
         const int64_t blocks = length(open_, "open"), rows = length(impulses_, "impulses");
         const T* open = faces_of<T, d>(open_, "open", blocks);
@@ -47,8 +49,17 @@ void impulses_of_walls(nb::object pressure_, nb::object fluid_, nb::object open_
         double* impulses = checked<double>(impulses_, "impulses", {rows, 3});
         const int32_t* owner = numbers_of(owner_, "owner", {blocks, kBlockNodes<d>, 4}, rows);
         const int32_t* neighbours = neighbours_of<d>(neighbours_, blocks);
+        const uint64_t* keys = checked<uint64_t>(keys_, "keys", {blocks});
+        const Lattice<double, d> lattice = lattice_of<double, d>(lattice_);
+        const std::vector<Collider> colliders = colliders_of(table, samples), before = colliders_of(before_, samples);
+        if (int64_t(colliders.size()) != rows || int64_t(before.size()) != rows)
+            throw std::invalid_argument("table, before: one row per impulse is needed");
+        const double* gravity = checked<double>(gravity_, "gravity", {d});
+        const Vec3 g{gravity[0], gravity[1], d == 3 ? gravity[d - 1] : 0.0};
+        const PressureAtWalls<d> walls(colliders, before, g, dt);
         nb::gil_scoped_release release;
-        wall_impulses<T, d>(pressure, fluid, open, owner, blocks, neighbours, scale, rows, impulses);
+        wall_impulses<T, d>(pressure, fluid, open, owner, keys, blocks, lattice, neighbours, walls, scale, rows,
+                            impulses);
     });
 }
 
@@ -60,7 +71,9 @@ void bind_solids(nb::module_& m) {
     m.def("constrain_faces", &constrain, nb::arg("velocity"), nb::arg("open"), nb::arg("keys"), nb::arg("lattice"),
           nb::arg("dimension"), nb::arg("neighbours"), nb::arg("table"), nb::arg("samples"));
     m.def("wall_impulses", &impulses_of_walls, nb::arg("pressure"), nb::arg("fluid"), nb::arg("open"), nb::arg("owner"),
-          nb::arg("dimension"), nb::arg("neighbours"), nb::arg("scale"), nb::arg("impulses"));
+          nb::arg("keys"), nb::arg("lattice"), nb::arg("dimension"), nb::arg("neighbours"), nb::arg("table"),
+          nb::arg("before"), nb::arg("samples"), nb::arg("gravity"), nb::arg("dt"), nb::arg("scale"),
+          nb::arg("impulses"));
 }
 
 }  // namespace continua

@@ -1,5 +1,6 @@
 // Symmetric systems on the cells of a block-sparse grid: for every unknown cell
-//     sum over its faces of coupling (x_c - x_neighbour) + diagonal x_c = rhs_c,      x = 0 in all other cells,
+//     sum over its faces of coupling (x_c - x_neighbour) / cut + diagonal x_c = rhs_c,      x = 0 in all other cells,
+// where cut is the part of the way to a cell without unknown at which x = 0 is reached, 1 if it is not told otherwise;
 // solved by conjugate gradients in double precision with one multigrid cycle as the preconditioner.
 #pragma once
 
@@ -7,6 +8,7 @@
 #include <stdexcept>
 
 #include "../math/conjugate_gradients.hpp"
+#include "cut.hpp"
 #include "multigrid.hpp"
 #include "poisson_components.hpp"
 
@@ -18,6 +20,7 @@ struct PoissonCells {
     const uint8_t* unknown;  // (blocks, cells)
     const T* coupling;       // (blocks, cells, 4) on lower faces
     const double* diagonal;  // (blocks, cells) or null
+    const double* distance;  // (blocks, cells) from where x = 0, negative in unknown cells; or null: every cut is 1
 };
 
 struct PoissonReport : SolveReport {
@@ -33,7 +36,8 @@ class PoissonSystem {
     // `given` are all blocks of the grid, linked.
     PoissonSystem(const LevelBlocks<d>& given, const PoissonCells<T>& cells) {
         Faces<T, d> faces = read_faces(given, cells);
-        free_ = std::make_unique<FreeParts<T, d>>(blocks_, faces, unknown_);
+        parts_ = std::make_unique<ConnectedParts<d>>(blocks_, faces, unknown_);
+        free_ = std::make_unique<FreeParts<T, d>>(*parts_, faces);
         multigrid_ = std::make_unique<Multigrid<T, d>>(blocks_, std::move(faces));
     }
 
@@ -41,6 +45,23 @@ class PoissonSystem {
     int64_t unknowns() const {
         int64_t count = 0;
         for (uint64_t mask : unknown_) count += std::popcount(mask);
+        return count;
+    }
+
+    // labels (given blocks, cells): numbers from 0 for the connected parts all of whose couplings are at least 1 (no wall
+    // touches them), kHeld for other unknowns, -1 elsewhere. Returns the number of such parts.
+    static constexpr int32_t kHeld = std::numeric_limits<int32_t>::max();
+    int32_t label_open_parts(int32_t* labels) const {
+        int32_t count = 0;
+        std::fill(labels, labels + given_ * N, -1);
+        auto mark = [&](const Piece& piece, int32_t label) {
+            for (uint64_t rest = piece.cells; rest; rest &= rest - 1)
+                labels[source_[piece.block] * N + std::countr_zero(rest)] = label;
+        };
+        const auto open = parts_->without([&](const Piece& p) { return (walled_[p.block] & p.cells) != 0; });
+        if (open.empty()) return 0;
+        for (const Piece& piece : parts_->pieces()) mark(piece, kHeld);
+        for (const Piece& piece : open) mark(piece, piece.part), count = std::max(count, piece.part + 1);
         return count;
     }
 
@@ -76,7 +97,9 @@ class PoissonSystem {
     LevelBlocks<d> blocks_;          // those with unknowns
     std::vector<int64_t> source_;    // their numbers among the given blocks
     std::vector<uint64_t> unknown_;  // a bit for every unknown cell
+    std::vector<uint64_t> walled_;   // a bit for every unknown cell with a coupling below 1
     int64_t given_ = 0;
+    std::unique_ptr<ConnectedParts<d>> parts_;
     std::unique_ptr<FreeParts<T, d>> free_;
     std::unique_ptr<Multigrid<T, d>> multigrid_;
     Vector part_;                    // of sums over blocks
@@ -109,6 +132,7 @@ class PoissonSystem {
         Faces<T, d> faces;
         faces.lower.resize(size_t(blocks_.count()) * d * N);
         faces.own.resize(size_t(blocks_.count()) * N);
+        walled_.assign(size_t(blocks_.count()), 0);
         const char* wrong = nullptr;
 #pragma omp parallel for schedule(static) num_threads(team(blocks_.count(), kBlocksPerThread))
         for (int64_t b = 0; b < blocks_.count(); ++b) {
@@ -132,7 +156,7 @@ class PoissonSystem {
     }
     // Couplings of a block's unknowns across their faces on one side, to other unknowns or to known zeros.
     const char* read_side(const LevelBlocks<d>& given, const std::vector<uint64_t>& masks, const PoissonCells<T>& cells,
-                          int64_t b, int side, Faces<T, d>& faces) const {
+                          int64_t b, int side, Faces<T, d>& faces) {
         const int a = side / 2, upper = side % 2, stride = axis_stride<d>(a), across = (kSide - 1) * stride;
         const int64_t g = source_[b], next = given.around[g * 2 * d + side];
         const uint64_t mine = masks[g], end = kEnds<d>[a][upper];
@@ -143,12 +167,19 @@ class PoissonSystem {
         for (int cell = 0; cell < N; ++cell) {
             if (!(mine >> cell & 1)) continue;
             const bool leaves = end >> cell & 1;
-            const int64_t face = !upper ? g * N + cell : leaves ? next * N + cell - across : g * N + cell + stride;
-            const T coupling = cells.coupling[face * 4 + a];
+            const int64_t here = g * N + cell;
+            const int64_t other = (leaves ? next : g) * N + cell + (upper ? 1 : -1) * (leaves ? -across : stride);
+            const T coupling = cells.coupling[(upper ? other : here) * 4 + a];
             if (!(coupling >= 0) || std::isinf(coupling)) return "coupling: must be finite and not negative";
-            if (!(unknown >> cell & 1))
-                faces.own[b * N + cell] += double(coupling);
-            else if (!upper)
+            walled_[b] |= uint64_t(coupling < 1) << cell;
+            if (!(unknown >> cell & 1)) {
+                const double* distance = coupling > 0 ? cells.distance : nullptr;
+                const double inside = distance ? distance[here] : -1;
+                const double outside = !distance ? 0 : leaves && next == given_ ? kFarFromLiquid : distance[other];
+                if (!(inside < 0 && outside >= 0))
+                    return "distance: must be negative in unknown cells and not in those beside them";
+                faces.own[b * N + cell] += double(coupling) / surface_cut(inside, outside);
+            } else if (!upper)
                 faces.lower[(b * d + a) * N + cell] = coupling;
         }
         return nullptr;

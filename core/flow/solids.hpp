@@ -240,29 +240,73 @@ void constrain_faces(T* velocity, const T* open, const uint64_t* keys, int64_t b
     }
 }
 
+// How the pressure goes on from the middles of cells to the walls beside them: with its slope along the normal of the
+// wall, which is the weight of the liquid less the acceleration of the wall.
+template <int d>
+class PressureAtWalls {
+  public:
+    PressureAtWalls(const std::vector<Collider>& colliders, const std::vector<Collider>& before, const Vec3& gravity, double dt)
+        : colliders(colliders), before(before), gravity(gravity), dt(dt) {}
+
+    // What to add to the potential p dt / (density dx) of the cell `side` (+-1) of a closed face with its middle at x [m/s].
+    double beyond(int32_t row, const Vec3& x, int a, double side, double dx) const {
+        const Collider& c = colliders[row];
+        if (c.kind == ColliderKind::region) return -0.5 * side * gravity[a] * dt;  // the wall is the face itself
+        Vec3 middle = x;
+        middle[a] += 0.5 * side * dx;
+        const SurfaceDistance near = c.evaluate(middle), at_face = c.evaluate(x);
+        // With an edge of the wall between them, as in the corners of a box, the plane at the face counts.
+        const bool edge = dot(near.normal, at_face.normal) < 0.5;
+        const Vec3& n = edge ? at_face.normal : near.normal;
+        const double depth = (edge ? at_face.phi + 0.5 * side * dx * n[a] : near.phi) / dx;
+        const double corner = 0.5 * std::sqrt(double(d));  // no wall that cuts the cell is farther away [cells]
+        return -std::clamp(depth, -corner, corner) * pull(row, x, n);
+    }
+
+  private:
+    // dt n . (g - acceleration of the wall's point that is at x now)
+    double pull(int32_t row, const Vec3& x, const Vec3& n) const {
+        const Vec3 now = colliders[row].velocity_at(x);
+        Vec3 origin = x;
+        for (int k = 0; k < d; ++k) origin[k] -= dt * now[k];
+        const Vec3 then = before[row].velocity_at(origin);
+        double sum = 0;
+        for (int k = 0; k < d; ++k) sum += n[k] * (dt * gravity[k] - (now[k] - then[k]));
+        return sum;
+    }
+    const std::vector<Collider>&colliders, &before;  // at the end and at the beginning of the step
+    Vec3 gravity;
+    double dt;
+};
+
 // impulses (rows, 3): momentum that each owner gives to the liquid, the pressure impulse phi * scale on the closed part
 // of every face of a liquid cell, away from the wall.
 template <class T, int d>
-void wall_impulses(const double* pressure, const uint8_t* fluid, const T* open, const int32_t* owner, int64_t blocks,
-                   const int32_t* neighbours, double scale, int64_t rows, double* impulses) {
+void wall_impulses(const double* pressure, const uint8_t* fluid, const T* open, const int32_t* owner,
+                   const uint64_t* keys, int64_t blocks, const Lattice<double, d>& lattice, const int32_t* neighbours,
+                   const PressureAtWalls<d>& walls, double scale, int64_t rows, double* impulses) {
     constexpr int64_t kBlock = kBlockNodes<d> * 4;
     std::vector<double> partial(size_t(blocks) * 3 * rows, 0.0);
 #pragma omp parallel for schedule(dynamic, 16) num_threads(team(blocks, kBlocksPerThread))
     for (int64_t b = 0; b < blocks; ++b) {
         const int32_t* owners = owner + b * kBlock;
         if (std::all_of(owners, owners + kBlock, [](int32_t row) { return row < 0; })) continue;
+        const BlockPlace<d> place(lattice, keys[b]);
         Halo<double, d> phi;
         Halo<uint8_t, d> liquid;
         phi.read(pressure, neighbours + b * kNeighbours<d>);
         liquid.read(fluid, neighbours + b * kNeighbours<d>);
         for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
-            auto push = [&](int cell) { return liquid.value[cell] ? phi.value[cell] * scale : 0.0; };
             const int here = Halo<double, d>::offset(l);
             for (int a = 0; a < d; ++a) {
                 const int32_t row = owners[4 * i + a];
-                if (row < 0) continue;
-                const double closed = 1 - double(open[b * kBlock + 4 * i + a]);
-                partial[(b * rows + row) * 3 + a] += closed * (push(here) - push(here - Halo<double, d>::stride(a)));
+                const int below = here - Halo<double, d>::stride(a);
+                if (row < 0 || !(liquid.value[here] || liquid.value[below])) continue;
+                const Vec3 x = place.face_centre(l, a);
+                double push = 0;
+                if (liquid.value[here]) push += phi.value[here] + walls.beyond(row, x, a, 1, place.dx);
+                if (liquid.value[below]) push -= phi.value[below] + walls.beyond(row, x, a, -1, place.dx);
+                partial[(b * rows + row) * 3 + a] += (1 - double(open[b * kBlock + 4 * i + a])) * scale * push;
             }
         });
     }

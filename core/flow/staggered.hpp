@@ -7,6 +7,7 @@
 
 #include "../grid/halo.hpp"
 #include "../grid/nodes.hpp"
+#include "cut.hpp"
 
 namespace continua {
 
@@ -17,6 +18,11 @@ template <class Function>
 inline void for_blocks(int64_t blocks, Function&& function) {
 #pragma omp parallel for schedule(static) num_threads(team(blocks, kBlocksPerThread))
     for (int64_t b = 0; b < blocks; ++b) function(b);
+}
+
+template <class T, int d>
+inline void clear_faces(T* block) {
+    for (int i = 0; i < kBlockNodes<d>; ++i) std::fill_n(block + 4 * i, d, T(0));
 }
 
 // The largest of one number per block; NaN wins.
@@ -105,17 +111,25 @@ double outflow(const T* velocity, const T* open, const T* wall, const uint8_t* f
     return largest(most);
 }
 
-// Faces of liquid cells are bit a of valid, or bit a + 4 if closed. The velocity of open ones loses the difference of the
-// potential, which is 0 in air. `overwrite`: of a field that is 0 before.
+// Faces of liquid cells are bit a of valid, or bit a + 4 if closed. The velocity of open ones loses the slope of the
+// potential, which is 0 at the surface: where the distance (blocks, 4^d) from it says, or, if that is null, in the middle
+// of air cells. `overwrite`: of a field that is 0 before.
 template <class T, int d>
-void subtract_differences(const double* potential, const uint8_t* fluid, const T* open, const int32_t* neighbours,
-                          int64_t blocks, bool overwrite, T* velocity, uint8_t* valid) {
+void subtract_differences(const double* potential, const uint8_t* fluid, const double* distance, const T* open,
+                          const int32_t* neighbours, int64_t blocks, bool overwrite, T* velocity, uint8_t* valid) {
     for_blocks(blocks, [&](int64_t b) {
         const int64_t first = b * kBlockNodes<d>;
         Halo<double, d> phi;
         Halo<uint8_t, d> wet;
-        phi.read(potential, neighbours + b * kNeighbours<d>);
         wet.read(fluid, neighbours + b * kNeighbours<d>);
+        if (std::none_of(wet.value, wet.value + wet.kCells, [](uint8_t w) { return w; })) {
+            std::fill_n(valid + first, kBlockNodes<d>, uint8_t(0));
+            if (overwrite) clear_faces<T, d>(velocity + 4 * first);
+            return;
+        }
+        phi.read(potential, neighbours + b * kNeighbours<d>);
+        Halo<double, d> surface;
+        if (distance) surface.read(distance, neighbours + b * kNeighbours<d>, kFarFromLiquid);
         for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
             const int at = phi.offset(l);
             uint8_t bits = 0;
@@ -126,7 +140,12 @@ void subtract_differences(const double* potential, const uint8_t* fluid, const T
                 if (!wet.value[at] && !wet.value[below]) continue;
                 const bool closed = !(open[4 * (first + i) + a] > T(0));
                 bits |= uint8_t(1 << (closed ? a + kClosed : a));
-                if (!closed) u -= T(phi.value[at] - phi.value[below]);
+                if (closed) continue;
+                double cut = 1;
+                if (distance && wet.value[at] != wet.value[below])
+                    cut = wet.value[at] ? surface_cut(surface.value[at], surface.value[below])
+                                        : surface_cut(surface.value[below], surface.value[at]);
+                u -= T((phi.value[at] - phi.value[below]) / cut);
             }
             valid[first + i] = bits;
         });
@@ -169,70 +188,6 @@ void extrapolate(T* velocity, uint8_t* valid, uint8_t* scratch, const int32_t* n
         });
         std::copy_n(scratch, blocks * kBlockNodes<d>, valid);
     }
-}
-
-// Share of a B-spline that lies over its own cell and over the next (cubic ones: and beyond).
-template <int degree>
-inline constexpr double kShares[2] = {degree == 1 ? 0.75 : degree == 2 ? 2.0 / 3.0 : 115.0 / 192.0,
-                                      degree == 1 ? 0.125 : degree == 2 ? 1.0 / 6.0 : 77.0 / 384.0};
-
-// Mass of a cell in units of a full one, if everything open around it were full: walls hold no liquid.
-template <class T, int d, int degree>
-void expected_mass(const T* open, const int32_t* neighbours, int64_t blocks, double* out) {
-    for_blocks(blocks, [&](int64_t b) {
-        Halo<T, d, 4> free;
-        free.read(open, neighbours + b * kNeighbours<d>, T(1));
-        for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
-            double sum = 0;
-            for (int n = 0; n < kNeighbours<d>; ++n) {
-                int cell = free.offset(l);
-                double share = 1;
-                for (int a = d - 1, rest = n; a >= 0; --a, rest /= 3) {
-                    cell += (rest % 3 - 1) * free.stride(a);
-                    share *= kShares<degree>[rest % 3 != 1];
-                }
-                sum += share * double(free.value[cell + kCentre]);
-            }
-            out[b * kBlockNodes<d> + i] = sum;
-        });
-    });
-}
-
-inline constexpr double kSlack = 0.1;  // by which cells at the surface may be too full: noise must not pump the liquid up
-
-// How much too full liquid cells are, as a fraction of their volume (cell mass: last channel of `nodes`; `full`: that of a full
-// cell). What splines give to solid cells counts for the liquid beside them, so that it does not matter how close to a
-// wall particles lie. Cells next to air may be too full but not too empty.
-template <class T, int d>
-void overfull(const T* nodes, const T* open, const uint8_t* fluid, const double* expected, const int32_t* neighbours,
-              int64_t blocks, double full, double* out) {
-    for_blocks(blocks, [&](int64_t b) {
-        const int64_t first = b * kBlockNodes<d>;
-        const int32_t* around = neighbours + b * kNeighbours<d>;
-        std::fill_n(out + first, kBlockNodes<d>, 0.0);
-        if (std::all_of(fluid + first, fluid + first + kBlockNodes<d>, [](uint8_t f) { return f == 0; })) return;
-        Halo<T, d, 4> mass, free;
-        Halo<uint8_t, d> wet;
-        Halo<double, d> ideal;
-        mass.read(nodes, around);
-        free.read(open, around, T(1));
-        wet.read(fluid, around);
-        ideal.read(expected, around);
-        for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
-            if (!fluid[first + i]) return;
-            const int at = wet.offset(l);
-            double found = mass.value[4 * at + kCentre], wanted = ideal.value[at];
-            bool surface = false;
-            for (int a = 0; a < d; ++a)
-                for (const int cell : {at - wet.stride(a), at + wet.stride(a)}) {
-                    const bool solid = !(free.value[4 * cell + kCentre] > T(0));
-                    surface |= !solid && !wet.value[cell];
-                    if (solid) found += mass.value[4 * cell + kCentre], wanted += ideal.value[cell];
-                }
-            const double ratio = found / (full * std::max(wanted, 0.05)) - 1;
-            out[first + i] = surface ? std::clamp(ratio - kSlack, 0.0, 0.5) : std::clamp(ratio, -0.5, 0.5);
-        });
-    });
 }
 
 }  // namespace continua

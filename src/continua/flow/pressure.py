@@ -26,7 +26,9 @@ class PoissonReport:
 class PoissonSystem:
     """For every unknown cell: sum over faces of coupling (phi - phi_neighbour) + diagonal phi = rhs.
 
-    phi is 0 in all other cells (beyond a free surface); a coupling of 0 is a wall. Parts of the unknowns that are
+    phi is 0 in all other cells (beyond a free surface); a coupling of 0 is a wall. With distances from the surface phi is
+    0 where the surface is: the coupling across it is divided by the part of the way to the other cell (ghost fluid,
+    Gibou et al. 2002), which changes the diagonal only. Parts of the unknowns that are
     connected neither to such a cell nor to a positive diagonal are free up to a constant: there the mean of the
     right-hand side is ignored and phi has mean 0. Solved by conjugate gradients in double precision, with one multigrid
     cycle in single precision as the preconditioner; the same bits for any number of threads.
@@ -35,6 +37,7 @@ class PoissonSystem:
     fluid (blocks, 4^d) uint8: 1 where there is an unknown.
     coupling (blocks, 4^d, 4) float32 or float64: channel a belongs to the lower face of the cell along axis a.
     diagonal (blocks, 4^d) float64 or None. Couplings and diagonal must not be negative.
+    distance (blocks, 4^d) float64 or None: signed, in any unit, negative in unknown cells and not in those beside them.
     """
 
     def __init__(
@@ -44,8 +47,11 @@ class PoissonSystem:
         fluid: NDArray[np.uint8],
         coupling: NDArray,
         diagonal: NDArray[np.float64] | None = None,
+        distance: NDArray[np.float64] | None = None,
     ) -> None:
-        self._system = _core.PoissonSystem(keys, lattice, lattice.dimension, fluid, coupling, diagonal)
+        self._system = _core.PoissonSystem(
+            keys, lattice, lattice.dimension, fluid, coupling, diagonal, distance
+        )
 
     def solve(
         self,
@@ -68,3 +74,11 @@ class PoissonSystem:
     def precondition(self, r: NDArray[np.float64], z: NDArray[np.float64]) -> None:
         """One multigrid cycle for the right-hand side r (blocks, 4^d) into z (blocks, 4^d)."""
         self._system.precondition(r, z)
+
+    def label_open_parts(self, labels: NDArray[np.int32]) -> int:
+        """Number the connected parts of the unknowns none of whose couplings is below 1: they touch no wall.
+
+        labels (blocks, 4^d): their numbers from 0 in them, the largest integer in other unknowns, -1 elsewhere; returns
+        how many there are, and without any leaves -1 everywhere.
+        """
+        return self._system.label_open_parts(labels)

@@ -14,6 +14,7 @@ from continua import _core
 from continua.bodies.body import Body
 from continua.bodies.kinds import particle_bodies
 from continua.errors import SetupError
+from continua.flow.drops import Drops
 from continua.flow.pressure import PoissonSystem
 from continua.grid.blocks import Workspace
 from continua.integrators.field import BadParticle, Field
@@ -30,6 +31,16 @@ CLEARANCE = 1e-3  # distance from walls to which particles are set back [cells]
 CROWDED = 2.0  # density, in terms of the fluid's own, beyond which particles are shaken apart
 VOLUME_TOLERANCE = 1e-2  # of the solve that spreads crowded particles, relative to the largest crowding
 SOLVES = ("viscous", "pressure", "volume")  # linear solves of a step, in this order
+
+
+@dataclass
+class _Surface:
+    """Where the liquid is, on cells (blocks, cells)."""
+
+    fill: NDArray[np.float64]  # mass over that of a cell full as far as it is open
+    distance: NDArray[np.float64]  # from the surface, negative in liquid [cells]
+    fluid: NDArray[np.uint8]  # 1 where there is pressure
+    volume: float  # of all liquid [m^d]
 
 
 @dataclass
@@ -61,6 +72,7 @@ class IncompressibleFlow(Stepper):
     ) -> None:
         super().__init__(field, push_out=push_out, name=name)
         self.settings, self.workspace = settings, Workspace()
+        field.grid.rim = True  # liquid may reach beyond the cells of particles, and walls behind it count
         solves = (f"{solve}_{number}" for solve in SOLVES for number in ("iterations", "residual"))
         self.report = dict.fromkeys(("divergence", *solves, "unconverged", "volume"), 0.0)
 
@@ -74,14 +86,13 @@ class IncompressibleFlow(Stepper):
         return self.field.dimension
 
     def sort(self, bodies: Sequence[Body], *, by_cell: bool = True) -> BadParticle | None:
-        """Sort every body; viscous fluids also need the faces behind the walls they stick to."""
+        """Sort every body."""
         self.fluid = _common_fluid(bodies)
-        self.field.grid.rim = self.fluid.viscosity > 0
         return super().sort(bodies, by_cell=by_cell)
 
     def to_grid(self, step: StepSetting, result: StepResult) -> None:
         """Velocities on faces that are free of divergence and know the walls."""
-        table, dt = step.obstacles, step.dt
+        table = step.obstacles
         self.report.update(dict.fromkeys(self.report, 0.0))
         with self._phase("p2g"):
             velocity, mass = self._bodies_to_faces()
@@ -90,27 +101,33 @@ class IncompressibleFlow(Stepper):
             _core.face_velocities(velocity, mass, self.dimension, [0.0] * self.dimension, valid)
             self._extrapolate(velocity, valid, neighbours)
             self._old = self._copy("old velocity", velocity) if self.field.rule.plan.flip else None
-            velocity[..., : self.dimension] += (dt * step.gravity).astype(velocity.dtype)
+            velocity[..., : self.dimension] += (step.dt * step.gravity).astype(velocity.dtype)
         with self._phase("walls"):
             walls = self._walls(table, velocity)
-            fluid = self._cells("fluid", np.uint8)
-            _core.liquid_cells(mass, walls.open, neighbours, self.dimension, fluid)
-        with self._phase("viscosity"):
-            self._viscosity(velocity, fluid, walls, table, neighbours, dt, result)
+            surface = self._surface(velocity, walls, neighbours)
+            self.report["volume"] = surface.volume
         with self._phase("pressure"):
-            system = PoissonSystem(self.field.grid.keys, self.field.lattice, fluid, walls.open)
-            phi = self._project(system, velocity, fluid, walls, neighbours, valid, result)
+            system = PoissonSystem(
+                self.field.grid.keys,
+                self.field.lattice,
+                surface.fluid,
+                walls.open,
+                distance=surface.distance,
+            )
+            drops = self._drops(system, surface, walls, neighbours)
+            drops.remember(mass, velocity)
+        with self._phase("viscosity"):
+            self._viscosity(velocity, mass, surface, walls, table, neighbours, step.dt, result)
+        with self._phase("pressure"):
+            phi = self._project(system, velocity, surface, walls, neighbours, valid, result)
             if len(table):
-                result.impulses += self._wall_impulses(phi, fluid, walls, table, neighbours)
+                result.impulses += self._wall_impulses(phi, surface, walls, neighbours, step)
         with self._phase("volume"):
-            self._shift = self._spread(system, velocity, fluid, walls, neighbours, result)
+            self._shift = self._spread(system, velocity, surface, walls, neighbours, result)
         with self._phase("extrapolate"):
             self._into_air_and_walls(velocity, valid, walls, table, neighbours)
+            drops.restore(mass, velocity)
         self._velocity = velocity
-        self.report["volume"] = (
-            float(walls.open[..., CENTRE][fluid > 0].sum(dtype=np.float64))
-            * self.field.lattice.dx**self.dimension
-        )
 
     def to_bodies(self, step: StepSetting, result: StepResult) -> None:
         with self._phase("g2p"):
@@ -187,6 +204,22 @@ class IncompressibleFlow(Stepper):
             walls.open[:], walls.speed[:], walls.owner[:] = 1, 0, -1
         return walls
 
+    def _surface(self, nodes: NDArray, walls: _Walls, neighbours: NDArray) -> _Surface:
+        """From the mass of cells, the last channel of `nodes`."""
+        d, dx = self.dimension, self.field.lattice.dx
+        fill, distance = (self._cells(name, np.float64) for name in ("fill", "distance"))
+        fluid, full = self._cells("fluid", np.uint8), self.fluid.density * dx**d
+        cells = _core.surface_cells(
+            nodes, walls.open, neighbours, d, self.field.degree, full, fill, distance, fluid
+        )
+        return _Surface(fill, distance, fluid, cells * dx**d)
+
+    def _drops(
+        self, system: PoissonSystem, surface: _Surface, walls: _Walls, neighbours: NDArray
+    ) -> Drops:
+        grid, layers = self.field.grid, self.field.degree + 1  # as many as are extrapolated
+        return Drops(system, grid.keys, grid.lattice, surface.fluid, walls.open, neighbours, layers)
+
     def _ended(
         self, solve: str, iterations: int, residual: float, tolerance: float, result: StepResult
     ) -> None:
@@ -200,16 +233,21 @@ class IncompressibleFlow(Stepper):
     def _viscosity(
         self,
         velocity: NDArray,
-        fluid: NDArray[np.uint8],
+        mass: NDArray,
+        surface: _Surface,
         walls: _Walls,
         table: ObstacleTable,
         neighbours: NDArray,
         dt: float,
         result: StepResult,
     ) -> None:
+        """Stresses in liquid cells and in all that hold particles, so that threads thinner than a cell feel them too."""
         nu, tolerance = self.fluid.viscosity / self.fluid.density, self.settings.viscous_tolerance
-        if nu == 0 or not fluid.any():
+        if nu == 0 or not surface.fluid.any():
             return
+        held = self._cells("held", np.uint8)
+        _core.liquid_cells(mass, walls.open, neighbours, self.dimension, held)
+        np.maximum(held, surface.fluid, out=held)
         sticky = np.append(table.rows[:, 1] == STICKY, False)  # the last one: no owner
         report = _core.solve_viscosity(
             self.field.grid.keys,
@@ -217,7 +255,7 @@ class IncompressibleFlow(Stepper):
             self.dimension,
             neighbours,
             velocity,
-            fluid,
+            held,
             walls.open,
             walls.speed,
             sticky[walls.owner].view(np.uint8),
@@ -232,7 +270,7 @@ class IncompressibleFlow(Stepper):
         self,
         system: PoissonSystem,
         velocity: NDArray,
-        fluid: NDArray[np.uint8],
+        surface: _Surface,
         walls: _Walls,
         neighbours: NDArray,
         valid: NDArray[np.uint8],
@@ -244,7 +282,9 @@ class IncompressibleFlow(Stepper):
         phi[:] = 0
 
         def outflow() -> float:
-            most: float = _core.cell_outflow(velocity, walls.open, walls.speed, fluid, neighbours, d, out)
+            most: float = _core.cell_outflow(
+                velocity, walls.open, walls.speed, surface.fluid, neighbours, d, out
+            )
             return most
 
         left = outflow()
@@ -254,7 +294,7 @@ class IncompressibleFlow(Stepper):
             np.negative(out, out=out)
             solution = system.solve(out, phi, tolerance=0.5 * goal, max_iterations=s.max_iterations)
             iterations, removed, residual = solution.iterations, solution.removed, solution.residual
-        _core.subtract_differences(phi, fluid, walls.open, neighbours, d, False, velocity, valid)
+        self._subtract(phi, surface, walls, neighbours, velocity, valid, overwrite=False)
         left = outflow()
         self.report["divergence"] = left / self.field.lattice.dx
         # No pressure takes away what walls press out of enclosed liquid; all other outflow is the solve's, or rounding.
@@ -262,24 +302,64 @@ class IncompressibleFlow(Stepper):
         self._ended("pressure", iterations, wrong / fastest if wrong > 0 else 0.0, s.tolerance, result)
         return phi
 
+    def _subtract(
+        self,
+        phi: NDArray[np.float64],
+        surface: _Surface,
+        walls: _Walls,
+        neighbours: NDArray,
+        velocity: NDArray,
+        valid: NDArray[np.uint8],
+        *,
+        overwrite: bool,
+    ) -> None:
+        _core.subtract_differences(
+            phi,
+            surface.fluid,
+            surface.distance,
+            walls.open,
+            neighbours,
+            self.dimension,
+            overwrite,
+            velocity,
+            valid,
+        )
+
     def _wall_impulses(
         self,
         phi: NDArray[np.float64],
-        fluid: NDArray[np.uint8],
+        surface: _Surface,
         walls: _Walls,
-        table: ObstacleTable,
         neighbours: NDArray,
+        step: StepSetting,
     ) -> NDArray[np.float64]:
+        """Impulses (obstacles, 3) [N s] of the pressure at the walls: half a cell on from the middles of cells."""
+        table, lattice = step.obstacles, self.field.lattice
         impulses = np.zeros((len(table), 3))
-        scale = self.fluid.density * self.field.lattice.dx**self.dimension
-        _core.wall_impulses(phi, fluid, walls.open, walls.owner, self.dimension, neighbours, scale, impulses)
+        _core.wall_impulses(
+            phi,
+            surface.fluid,
+            walls.open,
+            walls.owner,
+            self.field.grid.keys,
+            lattice,
+            self.dimension,
+            neighbours,
+            table.rows,
+            table.at(step.t).rows,
+            table.samples,
+            np.asarray(step.gravity, np.float64),
+            step.dt,
+            self.fluid.density * lattice.dx**self.dimension,
+            impulses,
+        )
         return table.per_obstacle(impulses)
 
     def _spread(
         self,
         system: PoissonSystem,
-        nodes: NDArray,
-        fluid: NDArray[np.uint8],
+        velocity: NDArray,
+        surface: _Surface,
         walls: _Walls,
         neighbours: NDArray,
         result: StepResult,
@@ -289,8 +369,9 @@ class IncompressibleFlow(Stepper):
             return None
         d, dx = self.dimension, self.field.lattice.dx
         crowding, psi = self._cells("outflow", np.float64), self._cells("phi", np.float64)
-        full = self.fluid.density * dx**d
-        _core.overfull_cells(nodes, walls.open, fluid, neighbours, d, self.field.degree, full, crowding)
+        _core.crowded_cells(
+            surface.fill, surface.distance, surface.fluid, walls.open, neighbours, d, crowding
+        )
         crowding *= self.settings.volume_control * dx
         psi[:] = 0
         largest = float(np.abs(crowding).max(initial=0.0))
@@ -301,8 +382,8 @@ class IncompressibleFlow(Stepper):
         solution = system.solve(crowding, psi, tolerance=tolerance, max_iterations=most)
         # Steps correct a part of the crowding only, so one that spreads less than it should is no harm.
         self._ended("volume", solution.iterations, solution.residual / largest, 1.0, result)
-        shift, valid = self._faces("shift", nodes.dtype), self._cells("shifted", np.uint8)
-        _core.subtract_differences(psi, fluid, walls.open, neighbours, d, True, shift, valid)
+        shift, valid = self._faces("shift", velocity.dtype), self._cells("shifted", np.uint8)
+        self._subtract(psi, surface, walls, neighbours, shift, valid, overwrite=True)
         self._extrapolate(shift, valid, neighbours)
         return shift
 

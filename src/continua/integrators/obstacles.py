@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -33,7 +33,8 @@ class ObstacleTable:
     rows: NDArray[np.float64]
     samples: list[tuple[NDArray, NDArray, float] | None]
     owners: list[int]  # obstacle that each row belongs to
-    count: int  # of obstacles
+    obstacles: Sequence[Obstacle]
+    lattice: Lattice
 
     @classmethod
     def of(cls, obstacles: Sequence[Obstacle], t: float, lattice: Lattice) -> ObstacleTable:
@@ -50,7 +51,16 @@ class ObstacleTable:
                 samples.append(obstacle.samples)
                 owners.append(number)
         table = np.array(rows) if rows else np.zeros((0, _core.collider_columns))
-        return cls(table, samples, owners, len(obstacles))
+        return cls(table, samples, owners, obstacles, lattice)
+
+    @property
+    def count(self) -> int:
+        """Of obstacles."""
+        return len(self.obstacles)
+
+    def at(self, t: float) -> ObstacleTable:
+        """The same obstacles at another time [s]."""
+        return ObstacleTable.of(self.obstacles, t, self.lattice)
 
     def with_friction(self, friction: Mapping[int, float]) -> ObstacleTable:
         """With other coefficients of some obstacles, by number."""
@@ -59,7 +69,7 @@ class ObstacleTable:
         rows = self.rows.copy()
         for row, owner in zip(rows, self.owners, strict=True):
             row[FRICTION] = friction.get(owner, row[FRICTION])
-        return ObstacleTable(rows, self.samples, self.owners, self.count)
+        return replace(self, rows=rows)
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -1,0 +1,256 @@
+// The free surface inside cells: how full each cell is by the mass that splines collect in it, the signed distance from
+// the surface that follows, which cells are liquid, and how crowded they are. Gathers only: no sum depends on threads.
+#pragma once
+
+#include "open_shares.hpp"
+
+namespace continua {
+
+// How far a cell counts as a part of the wall, by its open volume: slivers have too few particles to be judged alone, so
+// their mass counts for cells with more room beside them, and they follow those. Ramps, since walls move.
+inline constexpr double kRamp = 0.2;
+inline double sliver(double volume) { return std::clamp((0.6 - volume) / kRamp, 0.0, 1.0); }
+inline constexpr double kLeastExpected = 0.05;
+
+inline constexpr double kSmooth[2] = {0.5, 0.25};  // [1 2 1] / 4
+
+// Sum over the cell and all around it of value(place in a halo of one channel) times share[0] per axis if the place is
+// level with the cell, share[1] if it is not.
+template <int d, class Function>
+inline double around_cell(int at, const double* share, Function&& value) {
+    double sum = 0;
+    for (int n = 0; n < kNeighbours<d>; ++n) {
+        int cell = at;
+        double weight = 1;
+        for (int a = d - 1, rest = n; a >= 0; --a, rest /= 3) {
+            cell += (rest % 3 - 1) * Halo<double, d>::stride(a);
+            weight *= share[rest % 3 != 1];
+        }
+        sum += weight * value(cell);
+    }
+    return sum;
+}
+
+// Signed distance from the surface in units of `width` cells, negative in liquid, if a cell is full to this part.
+// Exact for a plane along the grid between evenly spread mass and nothing: a hat over it gives 1/2 + s - s|s|/2.
+inline double distance_of_fill(double fill, double width) {
+    const double h = std::clamp(fill - 0.5, -0.5, 0.5);
+    return std::copysign(width * (1 - std::sqrt(1 - 2 * std::fabs(h))), -h);
+}
+
+// The fill of all cells, then the distance; see `find_surface`.
+template <class T, int d, int degree>
+class SurfaceFinder {
+    static constexpr int N = kBlockNodes<d>;
+    using Cells = Halo<double, d>;
+    using Open = Halo<T, d, 4>;
+
+  public:
+    SurfaceFinder(const T* nodes, const T* open, const int32_t* neighbours, int64_t blocks, double full)
+        : nodes_(nodes), open_(open), neighbours_(neighbours), blocks_(blocks), full_(full),
+          shares_(open, neighbours, blocks), near_(size_t(blocks)), mass_(size_t(blocks) * N), expected_(size_t(blocks) * N) {
+        std::vector<uint8_t> wet(static_cast<size_t>(blocks));
+        for_blocks(blocks, [&](int64_t b) {
+            for (int i = 0; i < N; ++i) {
+                mass_[b * N + i] = double(nodes_[4 * (b * N + i) + kCentre]) / full_;
+                wet[b] |= mass_[b * N + i] > 0;
+            }
+        });
+        for_blocks(blocks, [&](int64_t b) {
+            for (int n = 0; n < kNeighbours<d>; ++n) {
+                const int32_t block = around(b)[n];
+                if (block < 0) continue;
+                if (wet[block]) near_[b] |= kMass;
+                if (shares_.cut(block)) near_[b] |= kSolid;
+            }
+        });
+    }
+
+    // F = mass over what would be there if all that is open around the cell were full. What splines give to solid cells
+    // counts for the liquid beside them, so that it does not matter how close to a wall particles lie.
+    void fill(double* fill) {
+        each_near_mass(expected_.data(), 1.0, [&](int64_t b) {
+            if (near_solid(b))
+                expect(b);
+            else
+                std::fill_n(expected_.data() + b * N, N, 1.0);
+        });
+        std::vector<double> raw(size_t(blocks_) * N);
+        each_near_mass(raw.data(), 0.0, [&](int64_t b) {
+            if (near_solid(b))
+                compare(b, raw.data() + b * N);
+            else
+                std::copy_n(mass_.data() + b * N, N, raw.data() + b * N);
+        });
+        each_near_mass(fill, 0.0, [&](int64_t b) {
+            std::copy_n(raw.data() + b * N, N, fill + b * N);
+            if (near_solid(b)) follow(b, raw.data(), fill + b * N);
+        });
+    }
+
+    // From the fill smoothed by [1 2 1] / 4 per axis, weighed by open volume, which doubles the width of the ramp.
+    void distance(const double* fill, double* distance) const {
+        each_near_mass(distance, kFarFromLiquid, [&](int64_t b) {
+            Cells amount, volume;
+            amount.read(fill, around(b));
+            const bool solid = near_solid(b);
+            if (solid) {
+                read_volume(b, volume);
+                for (int i = 0; i < Cells::kCells; ++i) amount.value[i] *= volume.value[i];
+            }
+            for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
+                const int at = Cells::offset(l);
+                double mean = around_cell<d>(at, kSmooth, [&](int cell) { return amount.value[cell]; });
+                if (solid) {
+                    const double room = around_cell<d>(at, kSmooth, [&](int cell) { return volume.value[cell]; });
+                    mean = room > 0 ? mean / room : 0.0;
+                }
+                distance[b * N + i] = distance_of_fill(mean, 2);
+            });
+        });
+    }
+
+    // Cells of liquid, each as far as the surface by its own fill lets it be, air cells included [cells].
+    double volume(const double* fill) const {
+        std::vector<double> part(size_t(blocks_), 0.0);
+        for_blocks(blocks_, [&](int64_t b) {
+            for (int64_t i = b * N; i < (b + 1) * N; ++i)
+                part[b] += double(open_[4 * i + kCentre]) * std::clamp(0.5 - distance_of_fill(fill[i], 1), 0.0, 1.0);
+        });
+        double sum = 0;
+        for (const double p : part) sum += p;
+        return sum;
+    }
+
+  private:
+    const T *nodes_, *open_;
+    const int32_t* neighbours_;
+    int64_t blocks_;
+    double full_;
+    OpenShares<T, d, degree> shares_;
+    static constexpr uint8_t kMass = 1, kSolid = 2;
+    std::vector<uint8_t> near_;              // what is in a block or around it
+    std::vector<double> mass_, expected_;  // of cells, in units of a full one
+    bool near_solid(int64_t b) const { return near_[b] & kSolid; }
+
+    const int32_t* around(int64_t b) const { return neighbours_ + b * kNeighbours<d>; }
+
+    // function(block) where there is mass around, `nothing` elsewhere.
+    template <class Function>
+    void each_near_mass(double* out, double nothing, Function&& function) const {
+        for_blocks(blocks_, [&](int64_t b) {
+            if (near_[b] & kMass)
+                function(b);
+            else
+                std::fill_n(out + b * N, N, nothing);
+        });
+    }
+    void read_volume(int64_t b, Cells& volume) const {
+        Open open;
+        open.read(open_, around(b), T(1));
+        for (int i = 0; i < Cells::kCells; ++i) volume.value[i] = double(open.value[4 * i + kCentre]);
+    }
+    void expect(int64_t b) {
+        typename OpenShares<T, d, degree>::Shares shares;
+        shares_.read(b, shares);
+        for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
+            expected_[b * N + i] = OpenShares<T, d, degree>::expected(shares, Cells::offset(l));
+        });
+    }
+    void compare(int64_t b, double* out) const {
+        Cells mass, expected, volume;
+        mass.read(mass_.data(), around(b));
+        expected.read(expected_.data(), around(b), 1.0);
+        read_volume(b, volume);
+        for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
+            const int at = Cells::offset(l);
+            double found = mass.value[at], wanted = expected.value[at];
+            for (int a = 0; a < d; ++a)
+                for (const int cell : {at - Cells::stride(a), at + Cells::stride(a)}) {
+                    const double more = std::clamp((volume.value[at] - volume.value[cell]) / kRamp, 0.0, 1.0);
+                    const double solid = more * sliver(volume.value[cell]);
+                    found += solid * mass.value[cell], wanted += solid * expected.value[cell];
+                }
+            out[i] = found / std::max(wanted, kLeastExpected);
+        });
+    }
+    // Slivers that walls leave of a cell may miss particles though they are wet: they follow cells with more room across
+    // open faces, not those along the wall, which may be dry.
+    void follow(int64_t b, const double* raw, double* out) const {
+        Cells fill;
+        Open open;
+        bool read = false;
+        for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
+            const double part = sliver(double(open_[4 * (b * N + i) + kCentre]));
+            if (part == 0) return;
+            if (!read) fill.read(raw, around(b)), open.read(open_, around(b), T(1)), read = true;
+            const int at = Cells::offset(l);
+            double sum = 0, weight = 0;
+            for (int a = 0; a < d; ++a)
+                for (const int cell : {at - Cells::stride(a), at + Cells::stride(a)}) {
+                    const double face = double(open.value[4 * std::max(at, cell) + a]), face2 = face * face;
+                    const double room = double(open.value[4 * cell + kCentre] - open.value[4 * at + kCentre]);
+                    const double q = face2 * face2 * std::max(room, 0.0);
+                    sum += q * fill.value[cell], weight += q;
+                }
+            if (weight >= 1e-6) out[i] = (1 - part) * fill.value[at] + part * sum / weight;
+        });
+    }
+};
+
+// Cell mass: last channel of `nodes`; `full`: that of a full cell. fill, distance (blocks, 4^d) [cells], fluid: 1 in cells
+// with open volume whose middle lies in the liquid. Returns the volume of the liquid [cells].
+template <class T, int d, int degree>
+double find_surface(const T* nodes, const T* open, const int32_t* neighbours, int64_t blocks, double full, double* fill,
+                    double* distance, uint8_t* fluid) {
+    SurfaceFinder<T, d, degree> finder(nodes, open, neighbours, blocks, full);
+    finder.fill(fill);
+    finder.distance(fill, distance);
+    for_blocks(blocks, [&](int64_t b) {
+        for (int64_t i = b * kBlockNodes<d>; i < (b + 1) * kBlockNodes<d>; ++i)
+            fluid[i] = distance[i] < 0 && open[4 * i + kCentre] > T(0);
+    });
+    return finder.volume(fill);
+}
+
+// By how much liquid cells are too full (positive) or too empty, as a fraction of their volume. A cell at the surface
+// may hold less than a full one: what a plane surface leaves in it at the distance D of its middle, from where the
+// surface cuts the lines to its neighbours. Cells that hold less still are sinks: they pull a diffuse surface together.
+template <class T, int d>
+void crowding(const double* fill, const double* distance, const uint8_t* fluid, const T* open, const int32_t* neighbours,
+              int64_t blocks, double* out) {
+    constexpr double kMost = 0.5;
+    for_blocks(blocks, [&](int64_t b) {
+        const int64_t first = b * kBlockNodes<d>;
+        const int32_t* around = neighbours + b * kNeighbours<d>;
+        std::fill_n(out + first, kBlockNodes<d>, 0.0);
+        if (std::all_of(fluid + first, fluid + first + kBlockNodes<d>, [](uint8_t f) { return f == 0; })) return;
+        Halo<T, d, 4> free;
+        Halo<uint8_t, d> wet;
+        Halo<double, d> surface;
+        wet.read(fluid, around);
+        const bool inside = std::all_of(wet.value, wet.value + wet.kCells, [](uint8_t w) { return w; });
+        if (!inside) surface.read(distance, around, kFarFromLiquid), free.read(open, around, T(1));
+        for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
+            if (!fluid[first + i]) return;
+            const int at = wet.offset(l);
+            double steepness = 0;  // sum over axes of 1 / cut^2
+            for (int a = 0; a < d && !inside; ++a) {
+                double cut = 2;
+                for (const int cell : {at - wet.stride(a), at + wet.stride(a)})
+                    if (!wet.value[cell] && free.value[4 * std::max(at, cell) + a] > T(0))
+                        cut = std::min(cut, surface_cut(surface.value[at], surface.value[cell]));
+                if (cut <= 1) steepness += 1 / (cut * cut);
+            }
+            const double excess = fill[first + i] - 1;
+            double s = excess;
+            if (steepness > 0 && excess <= 0) {
+                const double D = std::min(1.0, 1 / std::sqrt(steepness));
+                s = std::min(excess + 0.5 - D + 0.5 * D * D, 0.0);  // F - (1/2 + D - D^2/2)
+            }
+            out[first + i] = std::clamp(s, -kMost, kMost);
+        });
+    });
+}
+
+}  // namespace continua
