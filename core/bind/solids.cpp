@@ -22,18 +22,19 @@ void faces(nb::object keys_, nb::object lattice_, int dimension, nb::object tabl
     });
 }
 
-void constrain(nb::object velocity_, nb::object open_, nb::object keys_, nb::object lattice_, int dimension,
+void constrain(nb::object velocity_, nb::object open_, nb::object reached_, nb::object keys_, nb::object lattice_, int dimension,
                nb::object neighbours_, nb::object table, std::vector<nb::object> samples) {
     dispatch(velocity_, "velocity", dimension, [&]<class T, int d>() {
         const int64_t blocks = length(keys_, "keys");
         const uint64_t* keys = checked<uint64_t>(keys_, "keys", {blocks});
         T* velocity = faces_of<T, d>(velocity_, "velocity", blocks);
         const T* open = faces_of<T, d>(open_, "open", blocks);
+        const uint8_t* reached = checked<uint8_t>(reached_, "reached", {blocks});
         const Lattice<double, d> lattice = lattice_of<double, d>(lattice_);
         const int32_t* neighbours = neighbours_of<d>(neighbours_, blocks);
         const std::vector<Collider> colliders = colliders_of(table, samples);
         nb::gil_scoped_release release;
-        constrain_faces<T, d>(velocity, open, keys, blocks, lattice, neighbours, colliders);
+        constrain_faces<T, d>(velocity, open, reached, keys, blocks, lattice, neighbours, colliders);
     });
 }
 
@@ -68,8 +69,8 @@ void impulses_of_walls(nb::object pressure_, nb::object fluid_, nb::object open_
 void bind_solids(nb::module_& m) {
     m.def("solid_faces", &faces, nb::arg("keys"), nb::arg("lattice"), nb::arg("dimension"), nb::arg("table"),
           nb::arg("samples"), nb::arg("open"), nb::arg("wall"), nb::arg("owner"));
-    m.def("constrain_faces", &constrain, nb::arg("velocity"), nb::arg("open"), nb::arg("keys"), nb::arg("lattice"),
-          nb::arg("dimension"), nb::arg("neighbours"), nb::arg("table"), nb::arg("samples"));
+    m.def("constrain_faces", &constrain, nb::arg("velocity"), nb::arg("open"), nb::arg("reached"), nb::arg("keys"),
+          nb::arg("lattice"), nb::arg("dimension"), nb::arg("neighbours"), nb::arg("table"), nb::arg("samples"));
     m.def("wall_impulses", &impulses_of_walls, nb::arg("pressure"), nb::arg("fluid"), nb::arg("open"), nb::arg("owner"),
           nb::arg("keys"), nb::arg("lattice"), nb::arg("dimension"), nb::arg("neighbours"), nb::arg("table"),
           nb::arg("before"), nb::arg("samples"), nb::arg("gravity"), nb::arg("dt"), nb::arg("scale"),

@@ -71,21 +71,30 @@ class OpenShares {
     // Expected mass of the cell at `at` (in cells) of such a halo, in units of a full one.
     static double expected(const Shares& shares, int at) {
         double sum = 0;
-        for (int n = 0; n < kNeighbours<d>; ++n) {
-            int cell = at;
-            std::array<int, d> next;  // from there to the cell
-            for (int a = d - 1, rest = n; a >= 0; --a, rest /= 3) {
-                next[a] = 1 - rest % 3;
-                cell -= next[a] * Halo<double, d>::stride(a);
-            }
-            double share = 1;
-            for (int a = 0; a < d; ++a) share *= shares.value[cell * kNumbers + 3 * a + 1 + next[a]];
-            sum += share;
+        for (const Step& step : kSteps) {
+            const double* share = shares.value + at * kNumbers + step.from;
+            if constexpr (d == 2)
+                sum += share[step.number[0]] * share[step.number[1]];
+            else
+                sum += share[step.number[0]] * share[step.number[1]] * share[step.number[2]];
         }
         return sum;
     }
 
   private:
+    struct Step {  // to a cell around: where its numbers begin, and which of them are of the splines of the cell left
+        int from;
+        std::array<int, 3> number;
+    };
+    static constexpr auto kSteps = [] {
+        std::array<Step, kNeighbours<d>> steps{};
+        for (int n = 0; n < kNeighbours<d>; ++n)
+            for (int a = d - 1, rest = n; a >= 0; --a, rest /= 3) {
+                steps[n].from += (rest % 3 - 1) * Shares::stride(a);
+                steps[n].number[a] = 3 * a + 2 - rest % 3;
+            }
+        return steps;
+    }();
     static constexpr int32_t kOpen = 0, kSolid = 1, kOwn = 2;  // blocks without walls share the first slot
     const int32_t* neighbours_;
     std::vector<int32_t> slot_;

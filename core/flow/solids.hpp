@@ -71,6 +71,8 @@ class NearbySolids {
         }
         return found;
     }
+    // Its row alone.
+    int32_t nearest_row(const Vec3& x) const { return solids_.size() == 1 ? solids_[0] : nearest(x).row; }
     // The last region that holds x and prescribes component a there, or -1.
     int32_t region(const Vec3& x, int a, double dx) const {
         int32_t found = -1;
@@ -175,7 +177,7 @@ void solid_faces(const uint64_t* keys, int64_t blocks, const Lattice<double, d>&
                 const int32_t region = nearby.region(x, a, place.dx);
                 const double part = region < 0 ? cuts.face(l, a) : 0;
                 if (part == 1) continue;
-                const int32_t row = region < 0 ? nearby.nearest(x).row : region;
+                const int32_t row = region < 0 ? nearby.nearest_row(x) : region;
                 if (row < 0) continue;
                 open[at + a] = T(part);
                 wall[at + a] = T(region < 0 ? colliders[row].velocity_at(x)[a] : colliders[row].velocity[a]);
@@ -207,9 +209,10 @@ inline double constrained_velocity(const Collider& c, const SurfaceDistance& sur
 }
 
 // Closed faces get the velocity that their owner leaves them, from velocities extrapolated into the solid: no flow
-// through the surface, sliding along it as far as the contact mode allows. Open faces stay as they are.
+// through the surface, sliding along it as far as the contact mode allows. Open faces stay as they are, and so do blocks
+// that no particle reaches.
 template <class T, int d>
-void constrain_faces(T* velocity, const T* open, const uint64_t* keys, int64_t blocks,
+void constrain_faces(T* velocity, const T* open, const uint8_t* reached, const uint64_t* keys, int64_t blocks,
                      const Lattice<double, d>& lattice, const int32_t* neighbours,
                      const std::vector<Collider>& colliders) {
     constexpr int64_t kBlock = kBlockNodes<d> * 4;
@@ -217,7 +220,7 @@ void constrain_faces(T* velocity, const T* open, const uint64_t* keys, int64_t b
 #pragma omp parallel for schedule(dynamic, 16) num_threads(team(blocks, kBlocksPerThread))
     for (int64_t b = 0; b < blocks; ++b) {
         const T* parts = open + b * kBlock;
-        if (std::find(parts, parts + kBlock, T(0)) == parts + kBlock) continue;
+        if (!reached[b] || std::find(parts, parts + kBlock, T(0)) == parts + kBlock) continue;
         const BlockPlace<d> place(lattice, keys[b]);
         const NearbySolids nearby(colliders, place);
         Halo<T, d, 4> field;

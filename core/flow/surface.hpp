@@ -12,23 +12,28 @@ inline constexpr double kRamp = 0.2;
 inline double sliver(double volume) { return std::clamp((0.6 - volume) / kRamp, 0.0, 1.0); }
 inline constexpr double kLeastExpected = 0.05;
 
-inline constexpr double kSmooth[2] = {0.5, 0.25};  // [1 2 1] / 4
-
-// Sum over the cell and all around it of value(place in a halo of one channel) times share[0] per axis if the place is
-// level with the cell, share[1] if it is not.
-template <int d, class Function>
-inline double around_cell(int at, const double* share, Function&& value) {
-    double sum = 0;
-    for (int n = 0; n < kNeighbours<d>; ++n) {
-        int cell = at;
-        double weight = 1;
-        for (int a = d - 1, rest = n; a >= 0; --a, rest /= 3) {
-            cell += (rest % 3 - 1) * Halo<double, d>::stride(a);
-            weight *= share[rest % 3 != 1];
-        }
-        sum += weight * value(cell);
+// Means of the cells of a block, weighed by [1 2 1] / 4 along every axis, from a halo that is overwritten.
+template <int d>
+inline void smooth(Halo<double, d>& cells, double* out) {
+    constexpr int S = Halo<double, d>::S, kPlaneCells = d == 3 ? S * S : S;
+    double* v = cells.value;
+    auto mean = [](const double* at, int stride) { return 0.25 * (at[-stride] + at[stride]) + 0.5 * at[0]; };
+    for (int row = 0; row < Halo<double, d>::kCells; row += S) {  // along the last axis
+        double line[kSide];
+        for (int k = 0; k < kSide; ++k) line[k] = mean(v + row + k + 1, 1);
+        std::copy_n(line, kSide, v + row + 1);
     }
-    return sum;
+    if constexpr (d == 3)
+        for (int plane = 0; plane < Halo<double, d>::kCells; plane += S * S) {
+            double rows[kSide][kSide];
+            for (int j = 0; j < kSide; ++j)
+                for (int k = 0; k < kSide; ++k) rows[j][k] = mean(v + plane + (j + 1) * S + k + 1, S);
+            for (int j = 0; j < kSide; ++j) std::copy_n(rows[j], kSide, v + plane + (j + 1) * S + 1);
+        }
+    for (int i = 0; i < kSide; ++i)
+        for (int j = 0; j < (d == 3 ? kSide : 1); ++j)
+            for (int k = 0; k < kSide; ++k)
+                *out++ = mean(v + (i + 1) * kPlaneCells + (d == 3 ? (j + 1) * S : 0) + k + 1, kPlaneCells);
 }
 
 // Signed distance from the surface in units of `width` cells, negative in liquid, if a cell is full to this part.
@@ -48,11 +53,13 @@ class SurfaceFinder {
   public:
     SurfaceFinder(const T* nodes, const T* open, const int32_t* neighbours, int64_t blocks, double full)
         : nodes_(nodes), open_(open), neighbours_(neighbours), blocks_(blocks), full_(full),
-          shares_(open, neighbours, blocks), near_(size_t(blocks)), mass_(size_t(blocks) * N), expected_(size_t(blocks) * N) {
+          shares_(open, neighbours, blocks), near_(size_t(blocks)), mass_(size_t(blocks) * N), expected_(size_t(blocks) * N),
+          volume_(size_t(blocks) * N) {
         std::vector<uint8_t> wet(static_cast<size_t>(blocks));
         for_blocks(blocks, [&](int64_t b) {
             for (int i = 0; i < N; ++i) {
                 mass_[b * N + i] = double(nodes_[4 * (b * N + i) + kCentre]) / full_;
+                volume_[b * N + i] = double(open_[4 * (b * N + i) + kCentre]);
                 wet[b] |= mass_[b * N + i] > 0;
             }
         });
@@ -92,21 +99,19 @@ class SurfaceFinder {
     void distance(const double* fill, double* distance) const {
         each_near_mass(distance, kFarFromLiquid, [&](int64_t b) {
             Cells amount, volume;
+            double mean[N], room[N];
             amount.read(fill, around(b));
             const bool solid = near_solid(b);
             if (solid) {
-                read_volume(b, volume);
+                volume.read(volume_.data(), around(b), 1.0);
                 for (int i = 0; i < Cells::kCells; ++i) amount.value[i] *= volume.value[i];
+                smooth<d>(volume, room);
             }
-            for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
-                const int at = Cells::offset(l);
-                double mean = around_cell<d>(at, kSmooth, [&](int cell) { return amount.value[cell]; });
-                if (solid) {
-                    const double room = around_cell<d>(at, kSmooth, [&](int cell) { return volume.value[cell]; });
-                    mean = room > 0 ? mean / room : 0.0;
-                }
-                distance[b * N + i] = distance_of_fill(mean, 2);
-            });
+            smooth<d>(amount, mean);
+            for (int i = 0; i < N; ++i) {
+                if (solid) mean[i] = room[i] > 0 ? mean[i] / room[i] : 0.0;
+                distance[b * N + i] = distance_of_fill(mean[i], 2);
+            }
         });
     }
 
@@ -115,7 +120,7 @@ class SurfaceFinder {
         std::vector<double> part(size_t(blocks_), 0.0);
         for_blocks(blocks_, [&](int64_t b) {
             for (int64_t i = b * N; i < (b + 1) * N; ++i)
-                part[b] += double(open_[4 * i + kCentre]) * std::clamp(0.5 - distance_of_fill(fill[i], 1), 0.0, 1.0);
+                part[b] += volume_[i] * std::clamp(0.5 - distance_of_fill(fill[i], 1), 0.0, 1.0);
         });
         double sum = 0;
         for (const double p : part) sum += p;
@@ -130,7 +135,7 @@ class SurfaceFinder {
     OpenShares<T, d, degree> shares_;
     static constexpr uint8_t kMass = 1, kSolid = 2;
     std::vector<uint8_t> near_;              // what is in a block or around it
-    std::vector<double> mass_, expected_;  // of cells, in units of a full one
+    std::vector<double> mass_, expected_, volume_;  // of cells, in units of a full one
     bool near_solid(int64_t b) const { return near_[b] & kSolid; }
 
     const int32_t* around(int64_t b) const { return neighbours_ + b * kNeighbours<d>; }
@@ -145,23 +150,23 @@ class SurfaceFinder {
                 std::fill_n(out + b * N, N, nothing);
         });
     }
-    void read_volume(int64_t b, Cells& volume) const {
-        Open open;
-        open.read(open_, around(b), T(1));
-        for (int i = 0; i < Cells::kCells; ++i) volume.value[i] = double(open.value[4 * i + kCentre]);
-    }
     void expect(int64_t b) {
         typename OpenShares<T, d, degree>::Shares shares;
         shares_.read(b, shares);
+        Cells open;
+        double whole[N];
+        open.read(volume_.data(), around(b), 1.0);
+        for (double& v : open.value) v = v == 1;
+        smooth<d>(open, whole);
         for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
-            expected_[b * N + i] = OpenShares<T, d, degree>::expected(shares, Cells::offset(l));
+            expected_[b * N + i] = whole[i] == 1 ? 1.0 : OpenShares<T, d, degree>::expected(shares, Cells::offset(l));
         });
     }
     void compare(int64_t b, double* out) const {
         Cells mass, expected, volume;
         mass.read(mass_.data(), around(b));
         expected.read(expected_.data(), around(b), 1.0);
-        read_volume(b, volume);
+        volume.read(volume_.data(), around(b), 1.0);
         for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
             const int at = Cells::offset(l);
             double found = mass.value[at], wanted = expected.value[at];
@@ -181,7 +186,7 @@ class SurfaceFinder {
         Open open;
         bool read = false;
         for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
-            const double part = sliver(double(open_[4 * (b * N + i) + kCentre]));
+            const double part = sliver(volume_[b * N + i]);
             if (part == 0) return;
             if (!read) fill.read(raw, around(b)), open.read(open_, around(b), T(1)), read = true;
             const int at = Cells::offset(l);

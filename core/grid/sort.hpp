@@ -156,13 +156,13 @@ BlockOrder sort_by_block(const T* x, int64_t stride, int64_t n, const Lattice<T,
 template <class T, int d>
 std::vector<uint64_t> reached_blocks(const std::vector<uint64_t>& particle_keys, const Lattice<T, d>& lattice, bool rim) {
     std::vector<uint64_t> keys;
-    keys.reserve(particle_keys.size() * (rim ? 3 : 1) * kCorners<d>);
+    const int lowest = rim ? -1 : 0, side = 2 - lowest, around = d == 2 ? side * side : side * side * side;
+    keys.reserve(particle_keys.size() * around);
     for (uint64_t key : particle_keys)
-        for (int below = 0; below < (rim ? kCorners<d> : 1); ++below) {
-            BlockCoords<d> first = block_coords<d>(key);
-            for (int a = 0; a < d; ++a) first[a] = lattice.wrap(first[a] - ((below >> a) & 1), a);
-            for (int corner = 0; corner < kCorners<d>; ++corner)
-                keys.push_back(morton_key<d>(lattice.neighbour(first, corner)));
+        for (int n = 0; n < around; ++n) {
+            BlockCoords<d> there = block_coords<d>(key);
+            for (int a = 0, rest = n; a < d; ++a, rest /= side) there[a] = lattice.wrap(there[a] + lowest + rest % side, a);
+            keys.push_back(morton_key<d>(there));
         }
     std::sort(keys.begin(), keys.end());
     keys.erase(std::unique(keys.begin(), keys.end()), keys.end());

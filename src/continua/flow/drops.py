@@ -14,7 +14,9 @@ from continua import _core
 from continua.flow.pressure import PoissonSystem
 from continua.grid.blocks import Lattice
 
-SINGULAR = 1e-9  # of the largest eigenvalue of the moments of a part, in cells: motions below it are left alone
+SINGULAR = (
+    1e-9  # of the largest eigenvalue of the moments of a part, in cells: motions below it are left alone
+)
 
 
 class Drops:

@@ -76,6 +76,7 @@ class BlockGrid:
         self.rim = rim
         self.keys: NDArray[np.uint64] = np.empty(0, np.uint64)
         self.links: list[_core.Links] = []
+        self.reached: NDArray[np.uint8] = np.empty(0, np.uint8)  # 1 for blocks under tiles: all but the rim
         self._particle_keys: list[NDArray[np.uint64]] = []
 
     @property
@@ -95,6 +96,9 @@ class BlockGrid:
             return
         self.keys = _core.grid_blocks(keys, self.lattice, self.dimension, self.rim)
         self.links = [_core.link_blocks(o, self.keys, self.lattice, self.dimension) for o in orders]
+        self.reached = np.zeros(len(self.keys), np.uint8)
+        for link in self.links:
+            self.reached |= (link.sources >= 0).any(axis=1)
         self._particle_keys = keys
 
     def node_shape(self) -> tuple[int, int, int]:

@@ -214,9 +214,7 @@ class IncompressibleFlow(Stepper):
         )
         return _Surface(fill, distance, fluid, cells * dx**d)
 
-    def _drops(
-        self, system: PoissonSystem, surface: _Surface, walls: _Walls, neighbours: NDArray
-    ) -> Drops:
+    def _drops(self, system: PoissonSystem, surface: _Surface, walls: _Walls, neighbours: NDArray) -> Drops:
         grid, layers = self.field.grid, self.field.degree + 1  # as many as are extrapolated
         return Drops(system, grid.keys, grid.lattice, surface.fluid, walls.open, neighbours, layers)
 
@@ -407,6 +405,7 @@ class IncompressibleFlow(Stepper):
             _core.constrain_faces(
                 velocity,
                 walls.open,
+                self.field.grid.reached,
                 self.field.grid.keys,
                 self.field.lattice,
                 self.dimension,
