@@ -1,8 +1,8 @@
 """Liquid that touches no wall: a part of it keeps its momentum and its angular momentum through a whole step.
 
-On faces nothing does by itself: pressure takes all faces for equally heavy, and what is extrapolated beyond the surface
-replaces what particles brought there. What a part loses by that is given back to its faces as one rigid motion, which has
-no divergence.
+On faces nothing does by itself: pressure takes all faces for equally heavy, and what is extrapolated beyond the
+surface replaces what particles brought there. What a part loses by that is given back to its faces as one rigid motion,
+which has no divergence. Nor may the control of volume move or turn a part as a whole.
 """
 
 from __future__ import annotations
@@ -68,10 +68,17 @@ class Drops:
 
     def restore(self, mass: NDArray, velocity: NDArray) -> None:
         """Give it back to the velocities on faces (blocks, cells, 4)."""
-        if not self.count:
-            return
-        change = self._momenta(mass, velocity)[1] - self._before
-        use, motions = self._motions, np.zeros_like(change)
+        if self.count:
+            self._take(self._momenta(mass, velocity)[1] - self._before, velocity)
+
+    def hold(self, mass: NDArray, displacement: NDArray) -> None:
+        """Take from displacements on faces (blocks, cells, 4) what moves or turns a part as a whole."""
+        if self.count:
+            self._take(self._momenta(mass, displacement)[1], displacement)
+
+    def _take(self, momenta: NDArray[np.float64], field: NDArray) -> None:
+        """Subtract the rigid motions with these momenta (count, k) from a field on faces."""
+        use, motions = self._motions, np.zeros_like(momenta)
         inverse = np.linalg.pinv(self._gram[:, use][:, :, use], rcond=SINGULAR, hermitian=True)
-        motions[:, use] = (inverse @ change[:, use, None])[..., 0]
-        _core.subtract_motions(*self._parts, motions, self._dimension, velocity)
+        motions[:, use] = (inverse @ momenta[:, use, None])[..., 0]
+        _core.subtract_motions(*self._parts, motions, self._dimension, field)

@@ -26,11 +26,11 @@ class PoissonReport:
 class PoissonSystem:
     """For every unknown cell: sum over faces of coupling (phi - phi_neighbour) + diagonal phi = rhs.
 
-    phi is 0 in all other cells (beyond a free surface); a coupling of 0 is a wall. With distances from the surface phi is
-    0 where the surface is: the coupling across it is divided by the part of the way to the other cell (ghost fluid,
-    Gibou et al. 2002), which changes the diagonal only. Parts of the unknowns that are
-    connected neither to such a cell nor to a positive diagonal are free up to a constant: there the mean of the
-    right-hand side is ignored and phi has mean 0. Solved by conjugate gradients in double precision, with one multigrid
+    phi is 0 in all other cells (beyond a free surface); a coupling of 0 is a wall. With distances from the surface phi
+    is 0 where the surface is: the coupling across it is divided by the part of the way to the other cell (ghost fluid,
+    Gi02), which changes the diagonal only. Parts of the unknowns that are connected neither to such a cell nor to a
+    positive diagonal are free up to a constant: there the mean of the right-hand side is ignored and phi has mean 0.
+    Solved by conjugate gradients in double precision, with one multigrid
     cycle in single precision as the preconditioner; the same bits for any number of threads.
 
     keys (blocks,) uint64: sorted Morton keys; every block with a face of an unknown cell must be there.

@@ -124,6 +124,8 @@ class IncompressibleFlow(Stepper):
                 result.impulses += self._wall_impulses(phi, surface, walls, neighbours, step)
         with self._phase("volume"):
             self._shift = self._spread(system, velocity, surface, walls, neighbours, result)
+            if self._shift is not None:
+                drops.hold(mass, self._shift)
         with self._phase("extrapolate"):
             self._into_air_and_walls(velocity, valid, walls, table, neighbours)
             drops.restore(mass, velocity)
@@ -239,7 +241,7 @@ class IncompressibleFlow(Stepper):
         dt: float,
         result: StepResult,
     ) -> None:
-        """Stresses in liquid cells and in all that hold particles, so that threads thinner than a cell feel them too."""
+        """Stresses in liquid cells and in all that hold particles: threads thinner than a cell feel them too."""
         nu, tolerance = self.fluid.viscosity / self.fluid.density, self.settings.viscous_tolerance
         if nu == 0 or not surface.fluid.any():
             return

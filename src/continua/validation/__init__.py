@@ -18,6 +18,7 @@ from continua.validation import (
     convergence_map,
     dam_break,
     disks,
+    free_surface,
     incline,
     plain_newton,
     recovery,
@@ -68,6 +69,8 @@ CASES: dict[str, Case] = {
         channel.CASE,
         tank.REST,
         tank.SLOSHING,
+        free_surface.STANDING_WAVE,
+        free_surface.FREE_DROPS,
         dam_break.INCOMPRESSIBLE,
     )
 }
