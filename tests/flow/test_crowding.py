@@ -18,10 +18,16 @@ kernels = pytest.mark.parametrize("kernel", ["linear", "quadratic", "cubic"])
 @kernels
 @both
 def test_a_regular_filling_is_not_crowded_anywhere(d: int, kernel: str) -> None:
-    """Exact for linear splines also in corners; at walls smoother ones see the sampling by two particles per cell."""
+    """Exact for linear splines also in corners; at walls smoother ones see the sampling by two particles per cell.
+
+    At the surface these are compared with what a hat leaves above it, 1/8: theirs are 1/6 and 0.2005 of a cell.
+    """
     found = cells_of(tank(d, kernel))
     assert found.liquid.sum() == 6 * 10 ** (d - 1)
-    assert np.abs(found.crowding).max() <= (1e-12 if kernel == "linear" else 0.04)
+    surface = found.beside_air()
+    assert np.abs(found.crowding[~surface]).max() <= (1e-12 if kernel == "linear" else 0.04)
+    lack = {"linear": 1e-12, "quadratic": 1 / 6 - 1 / 8, "cubic": 0.2005 - 1 / 8}[kernel]
+    assert -lack <= found.crowding[surface].min() and found.crowding[surface].max() <= 0
     inside = (found.place > 1).all(axis=1) & (found.place < [8, 4, 8][:d]).all(axis=1)
     assert np.abs(found.crowding[inside]).max() <= 1e-12, (
         "the shares of a spline over cells must add up to one"
