@@ -89,8 +89,8 @@ def world(d: int, kernel: str = "linear", **settings) -> ct.Simulation:
 def tank(
     d: int, kernel: str = "linear", off: tuple[float, ...] = (), depth: float = 6.0, wide: int = 10
 ) -> ct.Simulation:
-    """A regular filling of 2^d particles per cell, `wide` cells wide, in walls that are `off` cells above planes of faces
-    along each axis."""
+    """A regular filling of 2^d particles per cell in a room `wide` cells wide, `off` cells above planes of faces along
+    each axis."""
     sim = world(d, kernel)
     low = DX * np.array([*off, 0, 0, 0][:d], float)
     high = low + DX * wide

@@ -90,7 +90,7 @@ def motion_at(d: int, k: int, a: int, x: NDArray) -> NDArray:
 
 
 def faces_by_hand(box: Mac, labels: NDArray, count: int, a: int) -> tuple[NDArray, NDArray, NDArray]:
-    """Faces along axis a that belong to a part: index of them (blocks, 4^d) bool, their labels (n,), positions (n, d)."""
+    """Faces along axis a of parts: which they are (blocks, 4^d) bool, their labels (n,) and positions (n, d)."""
     here, wet = box.plain(labels), box.unknown
     below, wet_below = box.below(here, a, -1), box.below(wet, a, False)
     lowest = np.where(here < 0, below, np.where(below < 0, here, np.minimum(here, below)))

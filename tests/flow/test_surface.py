@@ -87,8 +87,8 @@ SAMPLING = {"linear": LINEAR_SAMPLING, "quadratic": 0.04, "cubic": 0.04}
 @pytest.mark.parametrize("off", [0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9])
 @both
 def test_a_regular_filling_fills_cells_beside_walls_anywhere(d: int, off: float, kernel: str) -> None:
-    """Expected is what splines find in the open part of cells, where in the cell it is; exact along walls at which kinks
-    fall between two particles."""
+    """Expected is what splines find in the open part of cells, wherever in the cell that is; exact along walls at which
+    kinks fall between two particles."""
     if d == 3 and kernel != "linear":
         pytest.skip("the same shares as in 2D")
     cells = cells_of(tank(d, kernel, off=(off,)))
@@ -137,8 +137,8 @@ def test_a_level_reaches_into_slivers_at_walls(d: int, off: float) -> None:
 
 
 def test_a_moving_wall_changes_fills_without_jumps() -> None:
-    """Slivers turn into walls by ramps of a fifth of a cell: over a hundredth of a cell a fill changes by a twentieth of
-    what the sampling can be wrong, on both sides of a face."""
+    """Slivers turn into walls by ramps of a fifth of a cell: over a hundredth of a cell a fill changes by a twentieth
+    of what the sampling can be wrong, on both sides of a face."""
     fills = []
     for off in np.linspace(0.3, 0.7, 41):
         cells = cells_of(tank(2, off=(float(off),)))
