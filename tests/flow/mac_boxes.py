@@ -47,8 +47,9 @@ class Mac(Box):
     ) -> tuple[NDArray, NDArray]:
         """Velocity minus the differences of phi, and the bits of the faces it may change."""
         out, valid = velocity.copy(), np.zeros(self.liquid.shape, np.uint8)
+        distance = None if self.distance is None else self.cut(self.distance)
         _core.subtract_differences(
-            phi, self.liquid, self.open, self.neighbours, self.dimension, overwrite, out, valid
+            phi, self.liquid, distance, self.open, self.neighbours, self.dimension, overwrite, out, valid
         )
         return out, valid
 
@@ -64,27 +65,36 @@ class Mac(Box):
         return out, known
 
     def energy(self, velocity: NDArray) -> float:
-        """Of the open faces of liquid cells, for unit mass per face."""
+        """Of the open faces of liquid cells: each weighs what is open of it times what of it lies in the liquid."""
         _, valid = self.subtract(np.zeros(self.liquid.shape), velocity)
         near = (valid[..., None] >> np.arange(4) & 1).astype(bool)
-        return float(0.5 * (self.open * velocity**2)[near].sum())
+        return float(0.5 * (self.open * self.quads(self.cuts()) * velocity**2)[near].sum())
 
 
-def random_box(d: int, periodic: bool = False, seed: int = 0) -> Mac:
-    """Liquid and air at random; a third of the faces closed, a third of them partly open."""
+def random_distance(liquid: NDArray, seed: int = 7) -> NDArray:
+    """From a surface that lies anywhere between liquid and air cells (n, ...) [cells]."""
+    return np.random.default_rng(seed).uniform(0.02, 1, liquid.shape) * np.where(liquid, -1, 1)
+
+
+def random_box(d: int, periodic: bool = False, seed: int = 0, *, surface: bool = True) -> Mac:
+    """Liquid and air at random; a third of the faces closed, a third of them partly open. Without `surface`: phi = 0 in
+    the middle of air cells."""
     rng, shape = np.random.default_rng(seed), (SIZE[d],) * d
     opening = np.clip(rng.uniform(-1, 2, (d, *shape)), 0, 1)
-    return Mac(rng.random(shape) < 0.7, opening, periodic=periodic, shift=0 if periodic else -1)
+    liquid = rng.random(shape) < 0.7
+    distance = random_distance(liquid) if surface else None
+    return Mac(liquid, opening, periodic=periodic, shift=0 if periodic else -1, distance=distance)
 
 
 def pool(d: int) -> Mac:
-    """A closed box, two thirds full, with a solid ball in it that cuts faces."""
+    """A closed box, two thirds full, with a solid ball in it that cuts faces, and a surface that is not level."""
     shape = (SIZE[d],) * d
     opening = closed_faces(shape)
     for a in range(d):
         centre = np.indices(shape) + 0.5 - 0.5 * (np.arange(d) == a).reshape(-1, *[1] * d)
         opening[a] *= np.clip(np.linalg.norm(centre - 0.4 * SIZE[d], axis=0) - 1.7, 0, 1)
-    return Mac(np.indices(shape)[-1] < 2 * SIZE[d] // 3, opening)
+    liquid = np.indices(shape)[-1] < 2 * SIZE[d] // 3
+    return Mac(liquid, opening, distance=random_distance(liquid))
 
 
 def random_velocity(box: Mac, seed: int = 1) -> NDArray:

@@ -12,11 +12,15 @@ from continua import _core
 from continua.flow.pressure import PoissonSystem
 from continua.grid.blocks import SIDE, Lattice
 
+FAR = 2.0  # distance from the surface where nothing is known [cells]
+LEAST_CUT = 1e-6
+
 
 class Box:
     """Cells of a box: unknown (n, ...), coupling (d, n, ...) on lower faces and diagonal (n, ...).
 
     Not periodic: one more block of air and closed faces above every axis. `shift`: blocks from the origin to the box.
+    `distance` (n, ...) from where phi = 0, negative in unknown cells; FAR beyond the box.
     """
 
     def __init__(
@@ -28,6 +32,7 @@ class Box:
         periodic: bool = False,
         shift: int = 0,
         dtype: DTypeLike = np.float64,
+        distance: NDArray | None = None,
     ) -> None:
         self.dimension = unknown.ndim
         margin = [(0, 0 if periodic else SIDE)] * unknown.ndim
@@ -35,6 +40,7 @@ class Box:
         self.unknown = np.pad(unknown, margin)
         self.coupling = np.stack([np.pad(c, margin) for c in np.asarray(coupling, dtype)])
         self.diagonal = None if diagonal is None else np.pad(diagonal, margin)
+        self.distance = None if distance is None else np.pad(distance, margin, constant_values=FAR)
         blocks = np.array(self.unknown.shape) // SIDE
         self.lattice = Lattice(0.5, np.zeros(self.dimension), (blocks * periodic).astype(np.int32))
         self.keys, self.index = self._order(blocks, shift)
@@ -64,21 +70,40 @@ class Box:
             "fluid": self.cut(self.unknown).astype(np.uint8),
             "coupling": coupling,
             "diagonal": None if self.diagonal is None else self.cut(self.diagonal),
+            "distance": None if self.distance is None else self.cut(self.distance),
         }
 
     def system(self) -> PoissonSystem:
         return PoissonSystem(**self.arguments())
 
+    def below(self, values: NDArray, axis: int, beyond: float) -> NDArray:
+        """Values (n, ...) of the cells below along an axis."""
+        lower = np.roll(values, 1, axis=axis)
+        if not self.periodic:
+            np.moveaxis(lower, axis, 0)[0] = beyond
+        return lower
+
+    def cuts(self) -> NDArray:
+        """Part of the way between the middles of two cells that lies on the side of the unknown one, (d, n, ...)."""
+        cuts = np.ones(self.coupling.shape)
+        for a in range(self.dimension if self.distance is not None else 0):
+            wet, lower = self.unknown, self.below(self.unknown, a, False)
+            here, there = self.distance, self.below(self.distance, a, FAR)
+            surface = wet != lower
+            inside, outside = (np.where(wet == side, here, there)[surface] for side in (True, False))
+            cuts[a][surface] = np.clip(inside / (inside - outside), LEAST_CUT, 1)
+        return cuts
+
     def matrix(self) -> scipy.sparse.csr_matrix:
         """The matrix of all cells in plain order, face by face from its definition."""
         number = np.arange(self.unknown.size).reshape(self.unknown.shape)
-        own = np.zeros(self.unknown.size)
+        own, cuts = np.zeros(self.unknown.size), self.cuts()
         if self.diagonal is not None:
             own += (self.diagonal * self.unknown).ravel()
         rows, columns, values = [], [], []
         for a in range(self.dimension):
             upper, lower = number, np.roll(number, 1, axis=a)
-            weight = self.coupling[a].astype(np.float64)
+            weight = self.coupling[a].astype(np.float64) / cuts[a]
             inner = np.ones(self.unknown.shape, bool)
             if not self.periodic:  # below the box there is air
                 np.moveaxis(inner, a, 0)[0] = False

@@ -40,6 +40,7 @@ class Grid:
         shape = (len(self.keys), 4**self.d, 4)
         self.open, self.wall = np.full(shape, np.nan, self.dtype), np.full(shape, np.nan, self.dtype)
         self.owner = np.full(shape, -7, np.int32)
+        self.reached = np.ones(len(self.keys), np.uint8)
 
     def put(self, obstacles: Obstacles, t: float = 0.0) -> Grid:
         self.table = np.array([o.row(t) for o in obstacles]).reshape(-1, _core.collider_columns)
@@ -52,13 +53,47 @@ class Grid:
     def constrain(self, velocity: NDArray) -> NDArray:
         out = velocity.copy()
         _core.constrain_faces(
-            out, self.open, self.keys, self.lattice, self.d, self.neighbours, self.table, self.samples
+            out,
+            self.open,
+            self.reached,
+            self.keys,
+            self.lattice,
+            self.d,
+            self.neighbours,
+            self.table,
+            self.samples,
         )
         return out
 
-    def impulses(self, pressure: NDArray, fluid: NDArray, scale: float) -> NDArray:
+    def impulses(
+        self,
+        pressure: NDArray,
+        fluid: NDArray,
+        scale: float,
+        *,
+        gravity: Sequence[float] = (0, 0, 0),
+        dt: float = 1.0,
+        before: NDArray | None = None,
+    ) -> NDArray:
+        """With this gravity [m/s^2] during dt [s]; `before`: the table at the beginning of the step."""
         out = np.full((len(self.table), 3), np.nan)
-        _core.wall_impulses(pressure, fluid, self.open, self.owner, self.d, self.neighbours, scale, out)
+        _core.wall_impulses(
+            pressure,
+            fluid,
+            self.open,
+            self.owner,
+            self.keys,
+            self.lattice,
+            self.d,
+            self.neighbours,
+            self.table,
+            self.table if before is None else before,
+            self.samples,
+            np.array(gravity[: self.d], float),
+            dt,
+            scale,
+            out,
+        )
         return out
 
     def face_centres(self, axis: int) -> NDArray:

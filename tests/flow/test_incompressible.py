@@ -63,18 +63,26 @@ def swirl(x: NDArray) -> NDArray:
 
 
 @schemes
-def test_pressure_hardly_moves_a_drop_and_takes_energy(scheme: str) -> None:
-    """Pressure acts on faces of equal mass, particles weigh them unequally near the surface: a few percent remain."""
+def test_pressure_does_not_move_a_drop_and_takes_energy(scheme: str) -> None:
+    """Pressure acts on faces as if all were equally heavy, and the drop gets back what that costs it of momentum."""
     sim = world(2, 0.05, (0, 0), transfer=SCHEMES[scheme])
     drop = sim.add(ct.shapes.Sphere((0, 0), 0.5), WATER, velocity=swirl, sampling="jittered")
     before, scale = drop.mass @ drop.v, (drop.mass[:, None] * np.abs(drop.v)).sum()
     energy = sim.diagnostics()["kinetic"]
     advance(sim, 0.2)
-    assert np.abs(drop.mass @ drop.v - before).max() <= 0.02 * scale
+    assert np.abs(drop.mass @ drop.v - before).max() <= 1e-12 * scale
     assert 0.1 * energy < sim.diagnostics()["kinetic"] < energy
 
 
 # ---- after every step ----
+
+
+def cuts(flow: IncompressibleFlow, surface, walls, neighbours: NDArray) -> NDArray:
+    """Parts of faces in the liquid (blocks, cells, 4): a potential of 1 in the liquid has the slope 1 / cut there."""
+    slope, valid = np.zeros_like(walls.open), np.zeros(surface.fluid.shape, np.uint8)
+    one = surface.fluid.astype(float)
+    flow._subtract(one, surface, walls, neighbours, slope, valid, overwrite=True)
+    return 1 / np.where(slope == 0, 1, np.abs(slope))
 
 
 @pytest.mark.parametrize("tolerance", [1e-3, 1e-6])
@@ -83,14 +91,14 @@ def test_pressure_hardly_moves_a_drop_and_takes_energy(scheme: str) -> None:
 def test_a_step_leaves_no_divergence_and_the_projection_takes_energy(
     d: int, scheme: str, tolerance: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Walls at rest can only take energy from the faces, weighted by how far they are open."""
+    """Walls at rest can only take energy from the faces, weighted by how far they are open and lie in the liquid."""
     energies = []
     project = IncompressibleFlow._project
 
-    def watched(self, system, velocity, fluid, walls, neighbours, valid, result):
+    def watched(self, system, velocity, surface, walls, neighbours, valid, result):
         before = velocity.copy()
-        phi = project(self, system, velocity, fluid, walls, neighbours, valid, result)
-        weight = walls.open * (valid[..., None] >> np.arange(4) & 1)
+        phi = project(self, system, velocity, surface, walls, neighbours, valid, result)
+        weight = walls.open * cuts(self, surface, walls, neighbours) * (valid[..., None] >> np.arange(4) & 1)
         energies.append([float((weight * u**2).sum()) for u in (before, velocity)])
         fastest = np.abs(before[..., :d]).max()
         assert self.report["divergence"] * self.field.lattice.dx <= tolerance * fastest
@@ -140,8 +148,9 @@ def test_water_rests_in_a_tank_and_its_weight_on_the_floor(d: int, kernel: str) 
     )  # leaning by 2 degrees is noticed
 
 
-@pytest.mark.parametrize("off", [0.25, 0.5, 0.7])
+@pytest.mark.parametrize("off", [0.25, 0.5, 0.75])
 def test_water_rests_between_walls_off_the_grid(off: float) -> None:
+    """A lattice of particles that fits between them: room and spacing are multiples of a quarter of a cell."""
     assert unrest(*tank(2, off)) <= 1e-3
 
 
@@ -154,7 +163,7 @@ def test_all_transfers_rest_and_so_does_single_precision(scheme: str) -> None:
 
 @pytest.mark.parametrize(("d", "dx", "radius"), [(2, 0.05, 0.2), (3, 1 / 12, 0.25)])
 def test_a_ball_under_water_is_lifted_by_the_weight_it_displaces(d: int, dx: float, radius: float) -> None:
-    """Measured: 1.5 % too much in 2D, 2.4 % too little in 3D; half of that with half the dx."""
+    """Measured: 0.01 % too much in 2D, 3.1 % too little in 3D, and 0.7 % with half the dx."""
     sim = world(d, dx)
     height = round(0.9 / dx) * dx
     centre = (0.513, 0.47, 0.52)[:d]

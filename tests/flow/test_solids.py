@@ -49,6 +49,17 @@ def test_a_floor_between_planes_of_faces_cuts_the_sides(d: int) -> None:
     assert np.array_equal(grid.open[..., 1], y > 3)
 
 
+@pytest.mark.xfail(strict=True, reason="distances at corners of cells do not know that two walls meet in one")
+@pytest.mark.parametrize("off", [1e-6, 0.25, 0.5])
+@pytest.mark.parametrize("d", [2, 3])
+def test_a_cell_where_walls_meet_is_open_as_far_as_they_leave_it(d: int, off: float) -> None:
+    """One wall of a corner is this part of a cell off the grid, the others are on it."""
+    planes = [ct.colliders.Plane(tuple(n), tuple(0.1 * off * n[0] * n)) for n in np.eye(d)]
+    grid = Grid(d).put(planes)
+    corner = np.all(grid.cells == 0, axis=-1)
+    assert grid.open[corner, 3] == pytest.approx(1 - off, abs=SLIVER)
+
+
 @pytest.mark.parametrize("d", [2, 3])
 def test_areas_and_volumes_cut_by_an_inclined_plane_are_exact(d: int) -> None:
     n = NORMALS[d]

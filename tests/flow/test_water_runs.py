@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ from water import DX, SCHEMES, WATER, G, advance, both, box, dam, room, world
 
 import continua as ct
 from continua.errors import SetupError, TimeStepError
+from continua.flow.drops import Drops
 from continua.integrators import Incompressible
 from continua.io.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from continua.materials import IncompressibleFluid, Liquid
@@ -27,10 +28,25 @@ def one_thread() -> Iterator[None]:
 
 # ---- the same bits ----
 
+Scene = Callable[..., tuple[ct.Simulation, ct.Body]]
 
-def state_after(threads: int, steps: int, **options) -> dict[str, bytes]:
+
+def splash(d: int, **options) -> tuple[ct.Simulation, ct.Body]:
+    """Drops in free flight above a pool between walls off the grid, one of which moves."""
+    sim = world(d, 0.04 if d == 2 else DX, **options)
+    sim.add(room((0.013,) * d, (1.57, 1.2, 0.57)[:d]))
+    sim.add(ct.colliders.Sphere((0.8, 0.1, 0.3)[:d], 0.21, motion=ct.motions.Linear((0.3, 0.2, 0.0)[:d])))
+    pool = box((0.013,) * d, (1.57, 0.2, 0.57)[:d])
+    sim.add(pool - ct.shapes.Sphere((0.8, 0.1, 0.3)[:d], 0.21), WATER, sampling="jittered")
+    for x in (0.4, 1.2):
+        drop = ct.shapes.Sphere((x, 0.75, 0.29)[:d], 0.18)
+        sim.add(drop, WATER, velocity=(1.0 - x, 0.2, 0.1)[:d], sampling="jittered")
+    return sim, sim.bodies[0]
+
+
+def state_after(threads: int, steps: int, make: Scene = dam, **options) -> dict[str, bytes]:
     ct.set_threads(threads)
-    sim, _ = dam(**options)
+    sim, _ = make(**options)
     for _ in range(steps):
         sim.step()
     return {key: array.tobytes() for key, array in sim.state().items()}
@@ -46,6 +62,40 @@ def test_threads_do_not_change_a_bit(d: int, scheme: str, precision: str) -> Non
     one = state_after(1, 5, **options)
     assert one == state_after(2, 5, **options) == state_after(3, 5, **options)
     assert one != state_after(1, 5, **options, gravity=(1e-9, -G, 0))
+
+
+@pytest.mark.parametrize("precision", ["double", "single"])
+@both
+def test_threads_do_not_change_a_bit_of_drops_and_walls(
+    d: int, precision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free, restore = [], Drops.restore
+
+    def restored(drops, mass, velocity):
+        free.append(drops.count)
+        restore(drops, mass, velocity)
+
+    monkeypatch.setattr(Drops, "restore", restored)
+    options = {"d": d, "precision": precision}
+    one = state_after(1, 4, splash, **options)
+    assert one == state_after(2, 4, splash, **options) == state_after(3, 4, splash, **options)
+    assert min(free) >= 2
+    monkeypatch.setattr(Drops, "restore", lambda *_: None)
+    assert one != state_after(1, 4, splash, **options)
+
+
+def test_drops_continue_from_a_checkpoint_with_the_same_bits(tmp_path: Path) -> None:
+    whole, _ = splash(2)
+    for _ in range(5):
+        whole.step()
+    write_checkpoint(tmp_path / "c.npz", Checkpoint(5, 0, whole.time, whole.state()))
+    second, _ = splash(2)
+    second.load_state(read_checkpoint(tmp_path / "c.npz").state)
+    for sim in (whole, second):
+        for _ in range(5):
+            sim.step()
+    first, again = whole.state(), second.state()
+    assert all(first[key].tobytes() == again[key].tobytes() for key in first)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
