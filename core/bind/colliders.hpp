@@ -7,16 +7,17 @@
 namespace continua {
 
 // table (n, Collider::kColumns); samples: per collider None or (values (nx, ny, nz), origin (3,), spacing).
-inline std::vector<Collider> colliders_of(nb::handle table_, const std::vector<nb::object>& samples) {
-    const int64_t n = length(table_, "table");
-    const double* table = checked<double>(table_, "table", {n, Collider::kColumns});
+inline std::vector<Collider> colliders_of(nb::handle table_, const std::vector<nb::object>& samples,
+                                          const std::string& name = "table") {
+    const int64_t n = length(table_, name);
+    const double* table = checked<double>(table_, name, {n, Collider::kColumns});
     if (int64_t(samples.size()) != n) throw std::invalid_argument("samples: one entry per collider is needed");
     std::vector<Collider> colliders;
     for (int64_t i = 0; i < n; ++i) {
         const double* row = table + i * Collider::kColumns;
         if (!(row[0] >= 0 && row[0] <= double(ColliderKind::region)) ||
             !(row[1] >= 0 && row[1] <= double(ContactMode::sticky)))
-            throw std::invalid_argument("table: unknown collider kind or contact mode");
+            throw std::invalid_argument(name + ": unknown collider kind or contact mode");
         Collider& c = colliders.emplace_back(row);
         if (c.kind != ColliderKind::sampled) continue;
         if (samples[i].is_none()) throw std::invalid_argument("samples: missing for a sampled collider");

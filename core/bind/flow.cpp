@@ -92,7 +92,7 @@ double surface_cells(nb::object nodes, nb::object open, nb::object neighbours, i
 }
 
 void crowded_cells(nb::object fill, nb::object distance, nb::object fluid, nb::object open, nb::object neighbours,
-                   int dimension, nb::object out) {
+                   int dimension, int degree, nb::object out) {
     dispatch(open, "open", dimension, [&]<class T, int d>() {
         const int64_t n = length(open, "open");
         const double *F = cells_of<double, d>(fill, "fill", n), *s = cells_of<double, d>(distance, "distance", n);
@@ -100,8 +100,10 @@ void crowded_cells(nb::object fill, nb::object distance, nb::object fluid, nb::o
         const T* o = faces_of<T, d>(open, "open", n);
         const int32_t* around = neighbours_of<d>(neighbours, n);
         double* to = cells_of<double, d>(out, "out", n);
-        nb::gil_scoped_release release;
-        crowding<T, d>(F, s, f, o, around, n, to);
+        with_degree(degree, [&]<int g>() {
+            nb::gil_scoped_release release;
+            crowding<T, d, g>(F, s, f, o, around, n, to);
+        });
     });
 }
 
@@ -122,7 +124,7 @@ void bind_flow(nb::module_& m) {
           nb::arg("dimension"), nb::arg("degree"), nb::arg("full"), nb::arg("fill"), nb::arg("distance"),
           nb::arg("fluid"));
     m.def("crowded_cells", &crowded_cells, nb::arg("fill"), nb::arg("distance"), nb::arg("fluid"), nb::arg("open"),
-          nb::arg("neighbours"), nb::arg("dimension"), nb::arg("out"));
+          nb::arg("neighbours"), nb::arg("dimension"), nb::arg("degree"), nb::arg("out"));
 }
 
 }  // namespace continua

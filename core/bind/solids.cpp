@@ -52,7 +52,7 @@ void impulses_of_walls(nb::object pressure_, nb::object fluid_, nb::object open_
         const int32_t* neighbours = neighbours_of<d>(neighbours_, blocks);
         const uint64_t* keys = checked<uint64_t>(keys_, "keys", {blocks});
         const Lattice<double, d> lattice = lattice_of<double, d>(lattice_);
-        const std::vector<Collider> colliders = colliders_of(table, samples), before = colliders_of(before_, samples);
+        const std::vector<Collider> colliders = colliders_of(table, samples), before = colliders_of(before_, samples, "before");
         if (int64_t(colliders.size()) != rows || int64_t(before.size()) != rows)
             throw std::invalid_argument("table, before: one row per impulse is needed");
         const double* gravity = checked<double>(gravity_, "gravity", {d});

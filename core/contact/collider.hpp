@@ -53,11 +53,16 @@ struct Collider {
         return {velocity[0] + turn[0], velocity[1] + turn[1], velocity[2] + turn[2]};
     }
 
+    // The inside of a box: open between three pairs of walls.
+    bool is_room() const { return kind == ColliderKind::box && sign < 0; }
+    // The nearer one of a pair of walls of a room, along one of its axes; distances are negative behind it.
+    SurfaceDistance wall_of_room(const Vec3& x, int axis) const {
+        const double from = local(x)[axis] - shape[axis], side = from < 0 ? 1 : -1;
+        return {shape[3 + axis] - std::fabs(from), {side * rotation[axis], side * rotation[3 + axis], side * rotation[6 + axis]}};
+    }
+
     SurfaceDistance evaluate(const Vec3& x) const {
-        const Vec3 r{x[0] - position[0], x[1] - position[1], x[2] - position[2]};
-        Vec3 local;
-        for (int i = 0; i < 3; ++i) local[i] = rotation[i] * r[0] + rotation[3 + i] * r[1] + rotation[6 + i] * r[2];
-        const SurfaceDistance s = evaluate_local(local);
+        const SurfaceDistance s = evaluate_local(local(x));
         SurfaceDistance out;
         out.phi = sign * s.phi;
         for (int i = 0; i < 3; ++i)
@@ -67,6 +72,12 @@ struct Collider {
     }
 
   private:
+    Vec3 local(const Vec3& x) const {
+        const Vec3 r{x[0] - position[0], x[1] - position[1], x[2] - position[2]};
+        Vec3 out;
+        for (int i = 0; i < 3; ++i) out[i] = rotation[i] * r[0] + rotation[3 + i] * r[1] + rotation[6 + i] * r[2];
+        return out;
+    }
     static SurfaceDistance from_offset(const Vec3& offset, double radius) {
         const double n = norm(offset);
         if (n > 0) return {n - radius, {offset[0] / n, offset[1] / n, offset[2] / n}};

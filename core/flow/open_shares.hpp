@@ -37,6 +37,14 @@ inline double spline_share(int next, double t) {
     return sum;
 }
 
+// Fill of a cell whose middle is a distance below a plane surface along the grid: what of its spline lies in the liquid.
+template <int degree>
+inline double fill_below_surface(double D) {
+    if constexpr (degree == 1) return D < 1 ? 0.5 + D - 0.5 * D * D : 1;
+    if constexpr (degree == 2) return D < 0.5 ? 0.5 + D * (0.75 - D * D / 3) : D < 1.5 ? 1 - (1.5 - D) * (1.5 - D) * (1.5 - D) / 6 : 1;
+    if constexpr (degree == 3) return 0.5 + D * (2.0 / 3 - D * D * (1.0 / 3 - D / 8));  // up to D = 1
+}
+
 // Per cell and axis the shares of the splines of the cell below, of its own and of that above, in its open part; their
 // products over axes add up to the mass that is expected in a cell. Along an axis the open part is taken for a step from
 // the open part of the lower face to that of the upper one, where its volume puts it: exact for walls along the grid.

@@ -8,151 +8,11 @@
 #include "../contact/push_out.hpp"
 #include "../grid/halo.hpp"
 #include "../grid/nodes.hpp"
-#include "fractions.hpp"
+#include "cut_cells.hpp"
 
 namespace continua {
 
-inline constexpr double kOnSurface = 1e-9;   // distances below this many cells count as zero
-inline constexpr double kSliver = 0.01;      // smaller open or closed parts are dropped
 inline constexpr double kConstrained = 3.0;  // cells below the surface where sliding along it still matters
-
-// Positions of the points of one block, in cells from its first corner. Computed from the global number of the cell, so
-// that neighbouring blocks agree on shared points.
-template <int d>
-struct BlockPlace {
-    Vec3 origin{0, 0, 0}, first{0, 0, 0};
-    double dx;
-
-    BlockPlace(const Lattice<double, d>& lattice, uint64_t key) : dx(lattice.dx) {
-        const BlockCoords<d> block = block_coords<d>(key);
-        for (int a = 0; a < d; ++a) origin[a] = lattice.origin[a], first[a] = double(kSide) * block[a];
-    }
-    Vec3 at(const Vec3& cells) const {
-        Vec3 x{0, 0, 0};
-        for (int a = 0; a < d; ++a) x[a] = origin[a] + dx * (first[a] + cells[a]);
-        return x;
-    }
-    Vec3 face_centre(const std::array<int, 3>& l, int axis) const {
-        Vec3 cells{0, 0, 0};
-        for (int a = 0; a < d; ++a) cells[a] = l[a] + (a == axis ? 0.0 : 0.5);
-        return at(cells);
-    }
-};
-
-// The obstacles that can touch a block.
-class NearbySolids {
-  public:
-    struct Nearest {
-        int32_t row = -1;
-        SurfaceDistance surface{std::numeric_limits<double>::infinity(), {0, 0, 0}};
-    };
-
-    template <int d>
-    NearbySolids(const std::vector<Collider>& colliders, const BlockPlace<d>& place) : colliders_(colliders) {
-        const Vec3 centre = place.at({0.5 * kSide, 0.5 * kSide, 0.5 * kSide});
-        const double reach = (0.5 * kSide + 1) * std::sqrt(double(d)) * place.dx;  // a layer of cells around included
-        for (size_t row = 0; row < colliders.size(); ++row) {
-            const Collider& c = colliders[row];
-            // Sampled distances grow faster than distance beyond their lattice.
-            const double slope = c.kind == ColliderKind::sampled ? 2 : 1;
-            if (c.evaluate(centre).phi > slope * reach) continue;
-            (c.kind == ColliderKind::region ? regions_ : solids_).push_back(int32_t(row));
-        }
-    }
-    bool none() const { return solids_.empty() && regions_.empty(); }
-    bool no_regions() const { return regions_.empty(); }
-
-    // The solid with the smallest signed distance at x, the first of several.
-    Nearest nearest(const Vec3& x) const {
-        Nearest found;
-        for (int32_t row : solids_) {
-            const SurfaceDistance surface = colliders_[row].evaluate(x);
-            if (surface.phi < found.surface.phi) found = {row, surface};
-        }
-        return found;
-    }
-    // Its row alone.
-    int32_t nearest_row(const Vec3& x) const { return solids_.size() == 1 ? solids_[0] : nearest(x).row; }
-    // The last region that holds x and prescribes component a there, or -1.
-    int32_t region(const Vec3& x, int a, double dx) const {
-        int32_t found = -1;
-        for (int32_t row : regions_) {
-            const Collider& c = colliders_[row];
-            if (c.velocity[a] == c.velocity[a] && c.evaluate(x).phi < -kOnSurface * dx) found = row;
-        }
-        return found;
-    }
-
-  private:
-    const std::vector<Collider>& colliders_;
-    std::vector<int32_t> solids_, regions_;
-};
-
-inline double without_slivers(double part) { return part < kSliver ? 0.0 : part > 1 - kSliver ? 1.0 : part; }
-
-// The cells of a block and of the layer below it (local coordinates from -1): what solids leave open of them.
-template <int d>
-class BlockCuts {
-  public:
-    BlockCuts(const NearbySolids& solids, const BlockPlace<d>& place) {
-        for_lattice<S + 1>([&](int i, const std::array<int, 3>& l) {
-            const Vec3 corner{double(l[0]), double(l[1]), double(l[2])};
-            const double distance = solids.nearest(place.at(corner)).surface.phi;
-            phi_[i] = std::fabs(distance) < kOnSurface * place.dx ? 0.0 : distance / place.dx;
-            touched_ |= !(phi_[i] > 0);
-        });
-        if (touched_)
-            for_lattice<S>([&](int i, const std::array<int, 3>& l) {
-                volume_[i] = without_slivers(positive_part_of_cube<d>(corners(l)));
-            });
-    }
-    bool touched() const { return touched_; }  // any corner on or in a solid
-    double volume(const std::array<int, 3>& l) const { return touched_ ? volume_[number<S>(l)] : 1; }
-
-    // Part of the lower face along an axis. Closed where it leads to a cell without volume: no liquid could pass.
-    double face(const std::array<int, 3>& l, int axis) const {
-        if (!touched_) return 1;
-        std::array<int, 3> below = l;
-        --below[axis];
-        if (volume(l) == 0 || volume(below) == 0) return 0;
-        const auto cell = corners(l);
-        std::array<double, 1 << (d - 1)> corner;
-        for (int k = 0; k < 1 << (d - 1); ++k) {
-            const int lower_axes = k & ((1 << axis) - 1);
-            corner[k] = cell[(k - lower_axes) * 2 + lower_axes];
-        }
-        return without_slivers(positive_part_of_cube<d - 1>(corner));
-    }
-
-  private:
-    static constexpr int S = kSide + 1;  // cells per axis
-
-    // function(number, local coordinates) for n points per axis, the first at -1.
-    template <int n, class Function>
-    static void for_lattice(Function&& function) {
-        std::array<int, 3> l{};
-        for (l[0] = -1; l[0] < n - 1; ++l[0])
-            for (l[1] = -1; l[1] < n - 1; ++l[1])
-                for (l[2] = d == 3 ? -1 : 0; l[2] < (d == 3 ? n - 1 : 1); ++l[2]) function(number<n>(l), l);
-    }
-    template <int n>
-    static int number(const std::array<int, 3>& l) {
-        int i = 0;
-        for (int a = 0; a < d; ++a) i = i * n + l[a] + 1;
-        return i;
-    }
-    // Bit a of the corner's number: upper end of axis a.
-    std::array<double, 1 << d> corners(const std::array<int, 3>& l) const {
-        std::array<double, 1 << d> corner;
-        for (int k = 0; k < 1 << d; ++k)
-            corner[k] = phi_[number<S + 1>({l[0] + (k & 1), l[1] + (k >> 1 & 1), l[2] + (k >> 2)})];
-        return corner;
-    }
-
-    double phi_[d == 2 ? (S + 1) * (S + 1) : (S + 1) * (S + 1) * (S + 1)];  // at the corners, in cells
-    double volume_[d == 2 ? S * S : S * S * S];
-    bool touched_ = false;
-};
 
 // open (blocks, 4^d, 4): open part of lower face a of each cell, in channel 3 of its volume. wall: component a of the
 // velocity of the face's owner. owner: its row, -1 on open faces. Regions close the faces they prescribe.
@@ -177,7 +37,7 @@ void solid_faces(const uint64_t* keys, int64_t blocks, const Lattice<double, d>&
                 const int32_t region = nearby.region(x, a, place.dx);
                 const double part = region < 0 ? cuts.face(l, a) : 0;
                 if (part == 1) continue;
-                const int32_t row = region < 0 ? nearby.nearest_row(x) : region;
+                const int32_t row = region < 0 ? nearby.template owner<d>(x, a, place.dx) : region;
                 if (row < 0) continue;
                 open[at + a] = T(part);
                 wall[at + a] = T(region < 0 ? colliders[row].velocity_at(x)[a] : colliders[row].velocity[a]);
@@ -255,10 +115,14 @@ class PressureAtWalls {
     double beyond(int32_t row, const Vec3& x, int a, double side, double dx) const {
         const Collider& c = colliders[row];
         if (c.kind == ColliderKind::region) return -0.5 * side * gravity[a] * dt;  // the wall is the face itself
+        WallPart wall{&c, -1};
+        for_parts_of<d>(c, [&](const WallPart& part) {
+            if (wall.axis < 0 || part.claim(x, a, dx) < wall.claim(x, a, dx)) wall = part;
+        });
         Vec3 middle = x;
         middle[a] += 0.5 * side * dx;
-        const SurfaceDistance near = c.evaluate(middle), at_face = c.evaluate(x);
-        // With an edge of the wall between them, as in the corners of a box, the plane at the face counts.
+        const SurfaceDistance near = wall.at(middle), at_face = wall.at(x);
+        // With an edge of the wall between them, as at a box, the plane at the face counts.
         const bool edge = dot(near.normal, at_face.normal) < 0.5;
         const Vec3& n = edge ? at_face.normal : near.normal;
         const double depth = (edge ? at_face.phi + 0.5 * side * dx * n[a] : near.phi) / dx;
@@ -282,34 +146,39 @@ class PressureAtWalls {
     double dt;
 };
 
-// impulses (rows, 3): momentum that each owner gives to the liquid, the pressure impulse phi * scale on the closed part
-// of every face of a liquid cell, away from the wall.
+// impulses (rows, 3): momentum that each owner gives to the liquid, the pressure impulse phi * scale on what is closed of
+// the faces of every liquid cell. Closed parts of its lower and upper face cancel; what is left over belongs to the owner
+// of the larger part, so that in corners no wall pays for another.
 template <class T, int d>
 void wall_impulses(const double* pressure, const uint8_t* fluid, const T* open, const int32_t* owner,
                    const uint64_t* keys, int64_t blocks, const Lattice<double, d>& lattice, const int32_t* neighbours,
                    const PressureAtWalls<d>& walls, double scale, int64_t rows, double* impulses) {
-    constexpr int64_t kBlock = kBlockNodes<d> * 4;
     std::vector<double> partial(size_t(blocks) * 3 * rows, 0.0);
 #pragma omp parallel for schedule(dynamic, 16) num_threads(team(blocks, kBlocksPerThread))
     for (int64_t b = 0; b < blocks; ++b) {
-        const int32_t* owners = owner + b * kBlock;
-        if (std::all_of(owners, owners + kBlock, [](int32_t row) { return row < 0; })) continue;
+        const int64_t first = b * kBlockNodes<d>;
+        const int32_t* around = neighbours + b * kNeighbours<d>;
+        if (std::none_of(fluid + first, fluid + first + kBlockNodes<d>, [](uint8_t f) { return f; })) continue;
+        Halo<T, d, 4> free;
+        free.read(open, around, T(1));
+        if (std::all_of(free.value, free.value + 4 * Halo<T, d>::kCells, [](T part) { return part == T(1); })) continue;
+        Halo<int32_t, d, 4> owners;
+        owners.read(owner, around, -1);
         const BlockPlace<d> place(lattice, keys[b]);
-        Halo<double, d> phi;
-        Halo<uint8_t, d> liquid;
-        phi.read(pressure, neighbours + b * kNeighbours<d>);
-        liquid.read(fluid, neighbours + b * kNeighbours<d>);
         for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
-            const int here = Halo<double, d>::offset(l);
+            if (!fluid[first + i]) return;
+            const int at = Halo<T, d, 4>::offset(l);
             for (int a = 0; a < d; ++a) {
-                const int32_t row = owners[4 * i + a];
-                const int below = here - Halo<double, d>::stride(a);
-                if (row < 0 || !(liquid.value[here] || liquid.value[below])) continue;
-                const Vec3 x = place.face_centre(l, a);
-                double push = 0;
-                if (liquid.value[here]) push += phi.value[here] + walls.beyond(row, x, a, 1, place.dx);
-                if (liquid.value[below]) push -= phi.value[below] + walls.beyond(row, x, a, -1, place.dx);
-                partial[(b * rows + row) * 3 + a] += (1 - double(open[b * kBlock + 4 * i + a])) * scale * push;
+                const int above = at + Halo<T, d, 4>::stride(a);
+                const double net = double(free.value[above + a]) - double(free.value[at + a]);
+                const bool below = net > 0;  // the wall is below the cell
+                const int32_t row = owners.value[(below ? at : above) + a];
+                if (net == 0 || row < 0) continue;
+                std::array<int, 3> face = l;
+                face[a] += !below;
+                const double push = pressure[first + i] +
+                                    walls.beyond(row, place.face_centre(face, a), a, below ? 1 : -1, place.dx);
+                partial[(b * rows + row) * 3 + a] += net * scale * push;
             }
         });
     }

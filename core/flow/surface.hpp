@@ -212,6 +212,15 @@ double find_surface(const T* nodes, const T* open, const int32_t* neighbours, in
     finder.fill(fill);
     finder.distance(fill, distance);
     for_blocks(blocks, [&](int64_t b) {
+        // Heaps of particles in one place may seem to fill cells whose upper faces are not on the grid: those are air.
+        for (int a = 0; a < d; ++a) {
+            const int above = kHere<d> + (a == d - 1 ? 1 : a == d - 2 ? 3 : 9);
+            if (neighbours[b * kNeighbours<d> + above] >= 0) continue;
+            for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
+                double& s = distance[b * kBlockNodes<d> + i];
+                if (l[a] == kSide - 1) s = std::max(s, 0.0);
+            });
+        }
         for (int64_t i = b * kBlockNodes<d>; i < (b + 1) * kBlockNodes<d>; ++i)
             fluid[i] = distance[i] < 0 && open[4 * i + kCentre] > T(0);
     });
@@ -221,7 +230,7 @@ double find_surface(const T* nodes, const T* open, const int32_t* neighbours, in
 // By how much liquid cells are too full (positive) or too empty, as a fraction of their volume. A cell at the surface
 // may hold less than a full one: what a plane surface leaves in it at the distance D of its middle, from where the
 // surface cuts the lines to its neighbours. Cells that hold less still are sinks: they pull a diffuse surface together.
-template <class T, int d>
+template <class T, int d, int degree>
 void crowding(const double* fill, const double* distance, const uint8_t* fluid, const T* open, const int32_t* neighbours,
               int64_t blocks, double* out) {
     constexpr double kMost = 0.5;
@@ -251,7 +260,7 @@ void crowding(const double* fill, const double* distance, const uint8_t* fluid, 
             double s = excess;
             if (steepness > 0 && excess <= 0) {
                 const double D = std::min(1.0, 1 / std::sqrt(steepness));
-                s = std::min(excess + 0.5 - D + 0.5 * D * D, 0.0);  // F - (1/2 + D - D^2/2)
+                s = std::min(fill[first + i] - fill_below_surface<degree>(D), 0.0);
             }
             out[first + i] = std::clamp(s, -kMost, kMost);
         });

@@ -69,7 +69,9 @@ def cells_of(sim: ct.Simulation) -> Cells:
     around = flow._neighbours()
     surface = flow._surface(nodes, walls, around)
     _core.liquid_cells(mass, walls.open, around, d, held)
-    _core.crowded_cells(surface.fill, surface.distance, surface.fluid, walls.open, around, d, crowding)
+    _core.crowded_cells(
+        surface.fill, surface.distance, surface.fluid, walls.open, around, d, flow.field.degree, crowding
+    )
     return Cells(
         _core.node_coordinates(flow.field.grid.keys, d).reshape(-1, d).astype(np.int64),
         walls.open.reshape(-1, 4).astype(float),

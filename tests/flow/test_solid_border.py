@@ -82,7 +82,7 @@ def test_wrong_arguments_are_named() -> None:
                 wrong += [(name, np.full_like(value, len(grid.keys))), (name, np.full_like(value, -2))]
         if "samples" in valid:
             wrong += [("samples", []), ("table", np.full_like(grid.table, 9.0))]
-        said = {"dimension": None, "keys": None, "before": "table"}  # two tables that are checked alike
+        said = {"dimension": None, "keys": None}
         for name, value in wrong:
             with pytest.raises(ValueError, match=said.get(name, name)):
                 call(**{**valid, name: value})

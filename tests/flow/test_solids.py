@@ -49,7 +49,6 @@ def test_a_floor_between_planes_of_faces_cuts_the_sides(d: int) -> None:
     assert np.array_equal(grid.open[..., 1], y > 3)
 
 
-@pytest.mark.xfail(strict=True, reason="distances at corners of cells do not know that two walls meet in one")
 @pytest.mark.parametrize("off", [1e-6, 0.25, 0.5])
 @pytest.mark.parametrize("d", [2, 3])
 def test_a_cell_where_walls_meet_is_open_as_far_as_they_leave_it(d: int, off: float) -> None:

@@ -41,7 +41,14 @@ def calls() -> dict[str, tuple[Callable, dict[str, object]]]:
             "full": 1.0,
             "fluid": fluid,
         },
-        "crowded_cells": {**shared, **surface, "fluid": box.liquid, "open": box.open, "out": cells.copy()},
+        "crowded_cells": {
+            **shared,
+            **surface,
+            "degree": 1,
+            "fluid": box.liquid,
+            "open": box.open,
+            "out": cells.copy(),
+        },
     }
     return {name: (getattr(_core, name), arguments) for name, arguments in found.items()}
 

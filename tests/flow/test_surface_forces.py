@@ -103,9 +103,6 @@ def test_a_floor_off_the_grid_carries_the_weight(off: float) -> None:
     assert push(sim)[0, 1] == pytest.approx(G * water.mass.sum(), rel=0.005)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="walls that meet in a cell take each other's share of the pressure there"
-)
 @pytest.mark.parametrize("off", [0.25, 0.5, 0.75])
 def test_walls_that_meet_off_the_grid_each_feel_their_head(off: float) -> None:
     """All planes moved by a part of a cell: the gates of walls on the grid."""

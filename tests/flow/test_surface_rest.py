@@ -94,7 +94,6 @@ def test_a_lattice_rests_between_two_walls_off_the_grid_in_three_dimensions(off:
     assert fastest(sim, water, 0.6) <= 1e-3
 
 
-@pytest.mark.xfail(strict=True, reason="where walls meet off the grid, cells lose a part of their volume")
 @pytest.mark.parametrize("off", [0.25, 0.5])
 def test_a_lattice_rests_where_walls_off_the_grid_meet_in_edges(off: float) -> None:
     assert fastest(*tank(3, off, "regular", dx=0.125, depth=0.5)) <= 1e-3

@@ -43,7 +43,6 @@ def test_a_thread_thinner_than_a_cell_feels_viscosity() -> None:
     assert left == pytest.approx((1 + 1e-3 * rate) ** -5, rel=0.02)
 
 
-@pytest.mark.xfail(strict=True, reason="without any liquid cell the viscous solve is left out")
 def test_a_thread_alone_feels_viscosity_too() -> None:
     """What happens far away does not matter."""
     assert swing(100.0, with_drop=False) == pytest.approx(swing(100.0, with_drop=True), rel=1e-6)

@@ -7,7 +7,9 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 from water import DX, SCHEMES, WATER, G, advance, both, box, dam, room, world
 
 import continua as ct
@@ -31,6 +33,13 @@ def one_thread() -> Iterator[None]:
 Scene = Callable[..., tuple[ct.Simulation, ct.Body]]
 
 
+def stretch(p: NDArray, x: float) -> NDArray:
+    """Velocities that carry a drop around x away and stretch it, so that pressure has something to do."""
+    v = np.tile((1.0 - x, 0.2, 0.1)[: p.shape[1]], (len(p), 1))
+    v[:, 0] += 2 * (p[:, 0] - x)
+    return v
+
+
 def splash(d: int, **options) -> tuple[ct.Simulation, ct.Body]:
     """Drops in free flight above a pool between walls off the grid, one of which moves."""
     sim = world(d, 0.04 if d == 2 else DX, **options)
@@ -40,7 +49,7 @@ def splash(d: int, **options) -> tuple[ct.Simulation, ct.Body]:
     sim.add(pool - ct.shapes.Sphere((0.8, 0.1, 0.3)[:d], 0.21), WATER, sampling="jittered")
     for x in (0.4, 1.2):
         drop = ct.shapes.Sphere((x, 0.75, 0.29)[:d], 0.18)
-        sim.add(drop, WATER, velocity=(1.0 - x, 0.2, 0.1)[:d], sampling="jittered")
+        sim.add(drop, WATER, velocity=lambda p, x=x: stretch(p, x), sampling="jittered")
     return sim, sim.bodies[0]
 
 

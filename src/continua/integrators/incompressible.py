@@ -243,7 +243,7 @@ class IncompressibleFlow(Stepper):
     ) -> None:
         """Stresses in liquid cells and in all that hold particles: threads thinner than a cell feel them too."""
         nu, tolerance = self.fluid.viscosity / self.fluid.density, self.settings.viscous_tolerance
-        if nu == 0 or not surface.fluid.any():
+        if nu == 0:
             return
         held = self._cells("held", np.uint8)
         _core.liquid_cells(mass, walls.open, neighbours, self.dimension, held)
@@ -370,7 +370,14 @@ class IncompressibleFlow(Stepper):
         d, dx = self.dimension, self.field.lattice.dx
         crowding, psi = self._cells("outflow", np.float64), self._cells("phi", np.float64)
         _core.crowded_cells(
-            surface.fill, surface.distance, surface.fluid, walls.open, neighbours, d, crowding
+            surface.fill,
+            surface.distance,
+            surface.fluid,
+            walls.open,
+            neighbours,
+            d,
+            self.field.degree,
+            crowding,
         )
         crowding *= self.settings.volume_control * dx
         psi[:] = 0
