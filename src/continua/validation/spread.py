@@ -19,6 +19,7 @@ def layer_front(x: NDArray[np.floating], volume: ArrayLike, *, thickness: float,
     order = np.argsort(x)
     places = np.asarray(x, np.float64)[order]
     below = np.append(0.0, np.cumsum(np.broadcast_to(np.asarray(volume, np.float64), places.shape)[order]))
-    inside = below[1:] - below[np.searchsorted(places, places - window)]
-    thick = np.flatnonzero(inside >= thickness * window * (1 - 1e-9))  # rounding of the sum
+    # Of two particles at the ends of the stretch one counts: a row with the spacing s has window / s of them.
+    inside = below[1:] - below[np.searchsorted(places, places - window * (1 - 1e-9))]
+    thick = np.flatnonzero(inside >= thickness * window * (1 - 1e-9))
     return float(places[thick[-1]]) if len(thick) else float("nan")
