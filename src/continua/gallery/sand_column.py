@@ -7,9 +7,9 @@ pressure, and the volume gained while grains are apart is given back when they m
 
 What to look at: colours show how much each grain was sheared. The lower left corner never moves; all flow happens in a
 layer above it that becomes thinner until it stops as a slope well below the angle of repose. With a friction
-coefficient of 1 instead of 0.65 the foot would run out by only 1 L0. The foot is measured to where the deposit is
-L0/50 thick; what lies beyond is a sheet of single grains, whose length is a matter of the grid. `continua validate
-sand-column` halves the cells to see that the rest is not.
+coefficient of 1 instead of 0.65 the foot would run out by only 1.4 L0. The foot is measured to where the deposit is
+L0/50 thick, so that single grains do not count. `continua validate sand-column` halves the cells to see that the
+run-out is not a matter of the grid.
 
 A coefficient of 0.65 means that sand shears under 0.65 times the pressure on the plane of sliding, inside and on the
 floor. In plane sand that does not dilate it takes a `friction_angle` of 41 degrees, see the theory of plasticity.

@@ -5,7 +5,7 @@ There water is a stiff spring and sound sets the time step. Here the pressure is
 is kept, and a step may last until the water has crossed half a cell: on the same grid that is thirty times fewer steps.
 
 The front, where the water is a tenth of its first width thick, runs with the speed that Martin and Moyce measured, to
-3 %, but it leads: by 15 % at first and by 5 % at their last time T = t sqrt(2g / a) = 3.11, whatever the grid. It is as
+3 %, but it leads: by up to 15 % and by 5 % at their last time T = t sqrt(2g / a) = 3.11, whatever the grid. It is as
 if the experiment had started 10 ms late, and there a gate had to get out of the way first.
 
 What to look at: colours show the speed. The tongue runs to the other wall, shoots up there, falls back over itself
