@@ -1,7 +1,7 @@
 """How far something has spread over a floor: to where its layer has a given thickness.
 
-The foremost particle, or a quantile of all, may belong to a sheet that is as thin as the grid allows and longer on finer
-grids. A thickness and a window that are lengths of the problem, not of the grid, mean the same on all grids.
+The foremost particle, or a quantile of all, may belong to a sheet as thin as the grid allows, longer on finer grids. A
+thickness and a window that are lengths of the problem and not of the grid mean the same on all grids.
 """
 
 from __future__ import annotations
