@@ -24,6 +24,7 @@ from continua.pointtest import (
     triaxial,
     uniaxial,
 )
+from continua.validation.sand import friction_angle
 
 both = pytest.mark.parametrize("d", [2, 3])
 
@@ -142,6 +143,26 @@ def test_sand_fails_at_the_triaxial_stress_ratio(angle: float) -> None:
         assert -cauchy[1, 1] == pytest.approx(pressure, rel=1e-8)
         assert cauchy[0, 0] / cauchy[1, 1] == pytest.approx((1 + sine) / (1 - sine), rel=1e-8)
     assert abs((1 + np.tan(np.radians(angle))) / (1 + sine) * (1 - sine) - 1) > 0.01
+
+
+def shear_over_pressure(friction_angle: float, d: int) -> float:
+    """Shear over normal stress on the plane of sliding, in simple shear."""
+    sand = ct.materials.DruckerPrager(E=1e8, nu=0.3, friction_angle=friction_angle)
+    cauchy = drive(sand, confined(shear(1.0, steps=1000, dimension=d), 1e4)).cauchy[-1]
+    return float(-cauchy[0, 1] / cauchy[1, 1])
+
+
+def test_sand_shears_under_a_part_of_its_pressure() -> None:
+    """Without dilation stress has the axes of the shear, and the plane of sliding carries alpha d / sqrt(2)."""
+    alpha = ct.materials.DruckerPrager(friction_angle=33.0).parameters()["alpha"]
+    for d in (2, 3):
+        assert shear_over_pressure(33.0, d) == pytest.approx(alpha * d / np.sqrt(2), rel=1e-3)
+    for friction in (0.1, 0.65, 1.0):
+        assert shear_over_pressure(friction_angle(friction), 2) == pytest.approx(friction, rel=1e-3)
+    slope = float(
+        np.degrees(np.arctan(0.65))
+    )  # the tangent of the angle is not what a plane of sliding bears
+    assert shear_over_pressure(slope, 2) == pytest.approx(0.51, abs=0.01)
 
 
 def test_loose_sand_needs_confinement_for_shear() -> None:

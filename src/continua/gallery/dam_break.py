@@ -5,18 +5,16 @@ advances, and their table of Z = front / a against T = t sqrt(2g / a) is what co
 with. Water is weakly compressible (Tait's equation): sound is ten times as fast as the front, so density changes by
 about one percent while the time step stays reasonable. `continua validate dam-break` compares the whole table.
 
-The floor holds the water that touches it (`mode="sticky"`), which was chosen because it fits: the front is
-calibration, not validation. On a floor without friction it is 9 percent ahead of the measurement at the end. On a
-sticky one the layer that is held back is about a cell thick: with 8 cells over the width the front lags by 16 percent,
-with 16 by 3, and with 32 it leads by 3.
+The floor is slippery. The front runs with the speed that was measured, but it leads, by 6 percent at the end: in the
+experiment a gate had to get out of the way first. Incompressible water, in the scene water-dam, has the same front; so
+have finer grids. On a floor that holds the water (`--set collider.floor.mode=sticky`) they have not: the layer that is
+held back is about a cell thick. The front is where the water is a tenth of its first width thick.
 
-What to look at: colours show the speed. The tongue of water is fastest at its upper side, near the tip; the
-water at the wall sinks and hardly moves to the side.
+What to look at: colours show the speed. The tongue of water is fastest at its tip and hardly sheared; the water at the
+wall sinks and hardly moves to the side.
 
-8 200 particles, 2 800 steps; on two cores some 10 seconds.
+8 200 particles, 2 400 steps; on two cores some 10 seconds.
 """
-
-import numpy as np
 
 from continua import Simulation
 from continua.contact import colliders
@@ -26,9 +24,9 @@ from continua.geometry import shapes
 from continua.materials import Liquid
 from continua.scene import BodySettings, RenderSettings, RunSettings, Scene, SimulationSettings
 from continua.validation.case import Measurement, at_least, at_most, near
-from continua.validation.dam_break import EXPERIMENT, GRAVITY, SECOND, WIDTH
+from continua.validation.dam_break import EXPERIMENT, GRAVITY, SECOND, WIDTH, front_of, speed
 
-COST = "8 200 particles, 2 800 steps, 10 s"
+COST = "8 200 particles, 2 400 steps, 10 s"
 SMALL = ["dx=0.0047625"]
 WRONG = [("water like honey", ["body.material.viscosity=10.0"], "front")]
 
@@ -46,7 +44,7 @@ scene = Scene(
         )
     ],
     collider=[
-        colliders.Plane(normal=(0.0, 1.0), mode="sticky", name="floor"),
+        colliders.Plane(normal=(0.0, 1.0), name="floor"),
         colliders.Plane(normal=(1.0, 0.0), name="wall"),
     ],
     run=RunSettings(duration=END, fps=40 / END),
@@ -55,16 +53,21 @@ scene = Scene(
 
 
 def watch(sim: Simulation) -> dict[str, float]:
-    """Volume over that at the start, energy [J/m]."""
-    return {"volume": volume_kept(sim.world.particle_bodies[0]), "energy": energy(sim)}
+    """Front over width, volume over that at the start, energy [J/m]."""
+    water = sim.world.particle_bodies[0]
+    return {
+        "front": front_of(water),
+        "volume": volume_kept(water),
+        "energy": energy(sim),
+    }
 
 
 def check(run: SceneRun) -> list[Measurement]:
-    """Front of the water against the table at the end (calibration); the water keeps its volume and energy."""
-    front = float(run.sim.world.particle_bodies[0].x[:, 0].max()) / WIDTH
-    measured = float(np.interp(run.sim.time * SECOND, *EXPERIMENT.T))
+    """Front of the water against the table, speed and last place; the water keeps its volume and energy."""
+    T, front = run.seen["time"] * SECOND, run.seen["front"]
     return [
-        near("front over the width", front, measured, 0.1),
+        speed((T, front)),
+        near("last front over the width", float(front[-1]), float(EXPERIMENT[-1, 1]), 0.1),
         at_least("least volume over that at the start", run.least("volume"), 0.99),
         at_most("most volume over that at the start", run.most("volume"), 1.01),
         at_most("most energy over that of the start, minus 1", run.growth("energy"), kept(run.sim, 1e-9)),
