@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from continua import Simulation
-from continua.gallery._running import SceneRun, watched_run
+from continua.gallery._running import SceneRun, Watch, watched_run
 from continua.scene.load import load_scene
 from continua.transfers import FLIP, PIC, Transfer
 
@@ -24,18 +24,19 @@ def compared(
     overrides: Sequence[str],
     own: Transfer,
     look: Look,
+    watch: Watch | None = None,
     others: Sequence[Transfer] = (PIC(), FLIP()),
 ) -> list[dict[str, float]]:
     """What `look` finds at the end of a scene of the gallery, for each of the other transfers and then for its own.
 
     The scene is run with `overrides`, which make it small and short; `own` is the transfer of the run that is checked,
-    so that a wrong one there is a wrong one here.
+    so that a wrong one there is a wrong one here. What `watch` sees on the way is in `seen`.
     """
     scene = load_scene(name, overrides)
     found = []
     for transfer in (*others, own):
         settings = scene.simulation.model_copy(update={"transfer": transfer})
-        found.append(look(watched_run(scene.model_copy(update={"simulation": settings}))))
+        found.append(look(watched_run(scene.model_copy(update={"simulation": settings}), watch)))
     return found
 
 
@@ -77,7 +78,9 @@ class Nodes:
 
     def at_particles(self) -> Array:
         """Velocity that the nodes give back to the particles (N, d) [m/s]."""
-        total: Array = sum(weight[:, None] * self.velocity[index] for index, weight in self.corners())
+        total = np.zeros((len(self.base), len(self.shape)))
+        for index, weight in self.corners():
+            total += weight[:, None] * self.velocity[index]
         return total
 
 
