@@ -1,9 +1,9 @@
-"""Sand in two colours runs down a slide, jumps and mixes where it lands.
+"""Sand in two colours runs down a slide, jumps off its end and turns round on a second one.
 
 Two layers stream in at the top, one upon the other (J15 Fig. 5.6 has such an inlet). On the straight part they slide as
-one slab: the slide is smoother than sand on sand, so by Coulomb's law every grain gains v^2 = v0^2 + 2 a s over a way s,
-with a = g (sin(angle) - f cos(angle)). The bend throws the sand off, it heaps up on the second slide, turns round and runs
-down to the floor.
+one slab: the slide is smoother than sand on sand, so by Coulomb's law every grain has v^2 = v0^2 + 2 a s after a way s,
+with a = g (sin(angle) - f cos(angle)). The bend throws the sand off, it heaps up on the second slide, turns round and
+runs down to the floor.
 
 What mixes the colours is the transfer as well as the flow. PIC lets only means through: the sand is slow and clings
 together as if it were wet. With FLIP every particle keeps what the grid cannot see: single grains go astray, and those
@@ -18,8 +18,8 @@ of the two layers get among each other. APIC has the speed of FLIP without the n
 Sound sets the explicit time step, so these are the steps that the fastest grain would ask for (J15 Fig. 5.11);
 `continua validate step-counts` takes implicit steps, which it does set.
 
-What to look at: colours tell the layers apart. They lie clean upon each other down to the bend, and what was above comes
-to lie below on the second slide. See the schemes side by side:
+What to look at: colours tell the layers apart. They lie clean upon each other down to the bend, and what was above
+comes to lie below on the second slide. See the schemes side by side:
 
     continua compare sand-slide --over transfer=pic,flip,apic
 
@@ -165,7 +165,9 @@ def unexplained(run: SceneRun) -> float:
     """Momentum at the end that inlets, weight, slides and floor did not give, over all the weight gave."""
     sim, mass = run.sim, run.seen["mass"]
     _, v, m = particles(sim)
-    weight = (np.diff(run.seen["time"]) @ mass[:-1]) * sim.gravity  # inlets add their sand at the end of a step
+    weight = (
+        np.diff(run.seen["time"]) @ mass[:-1]
+    ) * sim.gravity  # inlets add their sand at the end of a step
     gap = m @ v - mass[-1] * SPEED * DOWN - weight - sim.impulses[:, :2].sum(axis=0)
     return float(np.abs(gap).max() / np.abs(weight).max())
 
