@@ -33,6 +33,7 @@ from continua import Simulation
 from continua.bodies.emitter import Emitter
 from continua.contact import colliders
 from continua.gallery._measure import depth
+from continua.gallery._paths import capsules_below
 from continua.gallery._running import SceneRun
 from continua.gallery._transfers import ORDER, compared, noise, particles
 from continua.geometry import shapes
@@ -60,17 +61,6 @@ HALF = 0.02  # half of the thickness of a slide [m]
 LAYER, SPEED, INLET = 0.04, 1.0, 0.05  # thickness of a layer [m], its speed [m/s], length of its inlet [m]
 SAND = DruckerPrager(E=1e5, nu=0.3, density=1600.0, friction_angle=33.0)
 COMPARED = ["dx=0.0125", "duration=1.0"]
-
-
-def path(surface: Array) -> list[colliders.Capsule]:
-    """Capsules below a polyline (n, 2) [m] that sand slides along, to the right of those who walk along it."""
-    ahead = np.diff(surface, axis=0)
-    right = np.stack([ahead[:, 1], -ahead[:, 0]], axis=1) / np.linalg.norm(ahead, axis=1)[:, None]
-    below = surface + HALF * np.concatenate([right[:1], (right[1:] + right[:-1]) / 2, right[-1:]])
-    return [
-        colliders.Capsule(tuple(map(float, a)), tuple(map(float, b)), HALF, friction=FRICTION)
-        for a, b in zip(below[:-1], below[1:], strict=True)
-    ]
 
 
 def first_slide() -> Array:
@@ -102,8 +92,8 @@ scene = Scene(
     emitter=[layer("lower", 0.0), layer("upper", LAYER)],
     collider=[
         colliders.Plane((0.0, 1.0), friction=0.6, name="floor"),
-        *path(first_slide()),
-        *path(second_slide()),
+        *capsules_below(first_slide(), HALF, FRICTION),
+        *capsules_below(second_slide(), HALF, FRICTION),
     ],
     run=RunSettings(duration=2.4, fps=60.0),
     render=RenderSettings(color_by="body"),
