@@ -9,7 +9,7 @@ front is another matter: water from behind pushes it, and with PIC it overshoots
 
                                   PIC     FLIP    APIC
     rise over that of Torricelli  0.86    0.98    0.97
-    kinetic energy [J]            12.3    18.2    19.2
+    part of the energy lost       0.33    0.17    0.11
     noise of the velocities       0.05    0.31    0.12
     steps                         125     145     136
 
@@ -21,7 +21,6 @@ What to look at: colours show the speed, least at the top of the jets. See the s
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from continua import Simulation
 from continua.bodies.emitter import Emitter
@@ -50,8 +49,6 @@ WRONG = [
     ("FLIP, which is noisy", ["transfer=flip"], "noise of FLIP"),
 ]
 
-Array = NDArray[np.float64]
-
 GRAVITY = 9.81  # [m/s^2]
 BASIN, DEPTH = 1.0, 0.06  # width of the basin, depth of the water at first [m]
 JETS, TILT = 5, np.radians(20.0)  # how many, and how far from upright
@@ -60,7 +57,7 @@ NOZZLE, RING = 0.14, 0.1  # height of the nozzles, their distance from the axis 
 PEDESTAL = 0.08  # radius of what stands in the middle [m]
 WATER = IncompressibleFluid.water()
 TORRICELLI = (SPEED * np.cos(TILT)) ** 2 / (2 * GRAVITY)  # rise [m]
-COMPARED = ["dx=0.03", "duration=0.6"]
+COMPARED = ["dx=0.025", "duration=0.6"]
 
 
 def jet(number: int) -> Emitter:
@@ -119,7 +116,7 @@ def look(run: SceneRun) -> dict[str, float]:
     """What is compared between transfers."""
     return {
         "rise": rise(run.sim),
-        "energy": run.sim.diagnostics()["kinetic"],
+        "lost": lost(run),
         "noise": noise(run.sim),
         "steps": run.sim.steps,
     }
@@ -132,14 +129,23 @@ def rise(sim: Simulation) -> float:
     return float((np.mean(tops) - NOZZLE) / TORRICELLI)
 
 
+def lost(run: SceneRun) -> float:
+    """Part of the energy that the nozzles gave that is gone. New water has no weight for part of its first step, which
+    gives it up to 2 % more than is counted here."""
+    now = run.sim.diagnostics()
+    given = (now["mass"] - run.start["mass"]) * (SPEED**2 / 2 + GRAVITY * NOZZLE)
+    return float(1 - (now["total"] - run.start["total"]) / given)
+
+
 def check(run: SceneRun) -> list[Measurement]:
     """Jets rise as high as their speed allows, and all water stays; PIC takes of the height, FLIP is noisy."""
     sim, now = run.sim, run.sim.diagnostics()
     given = WATER.density * JETS * np.pi * JET**2 * SPEED * sim.time
+    margin = 0.1 if sim.dx <= scene.simulation.dx else 0.2  # jets of two cells are all surface
     aside = float(np.hypot(now["center_x"], now["center_z"]))
     pic, flip, own = compared("fountain", COMPARED, sim.world.transfer, look)
     return [
-        near("rise of the jets over that of Torricelli", rise(sim), 1.0, 0.1),
+        near("rise of the jets over that of Torricelli", rise(sim), 1.0, margin),
         near(
             "water that came in over what the nozzles give",
             (now["mass"] - run.start["mass"]) / given,
@@ -150,7 +156,8 @@ def check(run: SceneRun) -> list[Measurement]:
         near("water in inner cells", fullness(sim.world.particle_bodies, sim.dx), 1.0, 0.1),
         at_most("way aside of all water over the width", aside / BASIN, 0.01),
         at_least("rise of the jets over that with PIC", own["rise"] / pic["rise"], ORDER),
-        at_least("kinetic energy over that with PIC", own["energy"] / pic["energy"], ORDER),
+        at_least("part of the energy lost", lost(run), -0.02),
+        at_most("energy lost over that lost with PIC", own["lost"] / pic["lost"], 1 / ORDER),
         at_least("noise of FLIP over that of the scene", flip["noise"] / own["noise"], ORDER),
         reported("rise with FLIP over that of Torricelli", flip["rise"]),
         reported("steps with PIC", pic["steps"]),

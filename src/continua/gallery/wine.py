@@ -22,7 +22,6 @@ What to look at: colours show the speed. See the schemes side by side:
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from continua import Simulation
 from continua.bodies.emitter import Emitter
@@ -45,8 +44,6 @@ WRONG = [
     ("FLIP, which is noisy", ["transfer=flip"], "noise of a blend"),
 ]
 
-Array = NDArray[np.float64]
-
 RADIUS, HEIGHT, RIM = 0.04, 0.1, 0.032  # of the bowl, its height, radius at its rim [m]
 STREAM, ASIDE = 0.008, 0.018  # radius of the stream, its distance from the axis [m]
 POUR = (0.4, -0.6, 0.0)  # velocity of the stream [m/s]
@@ -58,7 +55,7 @@ WINE = IncompressibleFluid(density=990.0, viscosity=1.5e-3)  # a little more tha
 COMPARED = ["dx=0.006", "duration=0.75"]
 
 
-def bowl() -> tuple[Array, NDArray[np.intp]]:
+def bowl() -> tuple[np.ndarray, np.ndarray]:
     """Closed mesh, vertices (V, 3) [m] and faces (F, 3): rings of a profile turned about y, and two lids."""
     s = np.linspace(0.06, 1.0, 14)
     widest = 0.45
