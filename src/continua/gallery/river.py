@@ -2,8 +2,8 @@
 
 Water comes in at the upper end, runs down a bed of steps and boulders and leaves at the lower end (J15 Fig. 5.3 has a
 river on a rugged terrain; here it is a section along the stream, in 2D). It shoots through the upper pool, breaks in
-the lower one and turns there. There is no viscosity, so what turns should go on turning until it is carried away, and
-what is lost is lost by the transfer. After 4 s on cells of 20 mm:
+the lower one and turns there. The viscosity of water does next to nothing within seconds, so what turns should go on
+turning until it is carried away, and what is lost is lost by the transfer. After 4 s on cells of 20 mm:
 
                              PIC     FLIP    APIC
     kinetic energy [J/m]     216     488     514
@@ -45,22 +45,11 @@ WRONG = [
 ]
 
 GRAVITY = 9.81  # [m/s^2]
-BED = np.array(  # surface [m]
-    [
-        *(
-            (-0.1, 0.84),
-            (0.2, 0.8),
-            (0.36, 0.62),
-            (0.5, 0.48),
-            (0.64, 0.42),
-            (1.0, 0.4),
-            (1.12, 0.48),
-            (1.22, 0.58),
-        ),
-        *((1.34, 0.5), (1.46, 0.32), (1.6, 0.18), (1.74, 0.12), (2.1, 0.1), (2.22, 0.18), (2.32, 0.28)),
-        *((2.44, 0.2), (2.56, 0.04), (2.7, -0.03), (3.1, -0.06)),
-    ]
-)
+SPRING = [(-0.1, 0.84), (0.2, 0.8), (0.36, 0.62), (0.5, 0.48)]  # surface of the bed [m], from here on
+UPPER_POOL = [(0.64, 0.42), (1.0, 0.4), (1.12, 0.48), (1.22, 0.58), (1.34, 0.5), (1.46, 0.32)]
+LOWER_POOL = [(1.6, 0.18), (1.74, 0.12), (2.1, 0.1), (2.22, 0.18), (2.32, 0.28), (2.44, 0.2)]
+MOUTH = [(2.56, 0.04), (2.7, -0.03), (3.1, -0.06)]
+BED = np.array([*SPRING, *UPPER_POOL, *LOWER_POOL, *MOUTH])
 ROCKS = [
     ((0.86, 0.41), 0.07),
     ((1.22, 0.56), 0.05),

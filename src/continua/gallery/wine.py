@@ -14,7 +14,8 @@ a blend and has the smoother surface. So it is here, after 0.9 s on cells of 5 m
 
 APIC blended with PIC is not better than FLIP blended with as much: 0.95 of it keeps 15.5 mJ, at half of the noise.
 
-What to look at: colours show the speed. See the schemes side by side:
+What to look at: colours show the speed. The wine climbs the wall on one side and falls back into the stream. See
+the schemes side by side:
 
     continua compare wine --over transfer=pic,flip:0.95,apic
 
@@ -29,6 +30,7 @@ from continua.contact import colliders
 from continua.gallery._measure import depth, fullness
 from continua.gallery._running import SceneRun
 from continua.gallery._transfers import ORDER, compared, noise, vorticity
+from continua.gallery._turned import turned
 from continua.geometry import shapes
 from continua.integrators import Incompressible
 from continua.materials import IncompressibleFluid
@@ -50,35 +52,16 @@ POUR = (0.4, -0.6, 0.0)  # velocity of the stream [m/s]
 SPEED = float(np.linalg.norm(POUR))  # [m/s]
 NOZZLE = (-0.006, HEIGHT - 0.006, ASIDE)  # upper end of the stream's inlet [m]
 LOWER = (NOZZLE[0] + 0.01 * POUR[0], NOZZLE[1] + 0.01 * POUR[1], ASIDE)  # its lower end [m]
-AROUND = 24  # edges of a ring
 WINE = IncompressibleFluid(density=990.0, viscosity=1.5e-3)  # a little more than that of water
 COMPARED = ["dx=0.006", "duration=0.75"]
 
 
 def bowl() -> tuple[np.ndarray, np.ndarray]:
-    """Closed mesh, vertices (V, 3) [m] and faces (F, 3): rings of a profile turned about y, and two lids."""
-    s = np.linspace(0.06, 1.0, 14)
-    widest = 0.45
+    """Closed mesh, vertices (V, 3) [m] and faces (F, 3): an ellipse up to where it is widest, then a parabola."""
+    s, widest = np.linspace(0.06, 1.0, 14), 0.45
     below = np.sqrt(np.maximum(1 - ((widest - s) / widest) ** 2, 0.0))
     above = 1 - (1 - RIM / RADIUS) * ((s - widest) / (1 - widest)) ** 2
-    r, y = RADIUS * np.where(s < widest, below, above), HEIGHT * s
-    turn = np.linspace(0, 2 * np.pi, AROUND, endpoint=False)[None]
-    rings = np.stack(
-        np.broadcast_arrays(r[:, None] * np.cos(turn), y[:, None], r[:, None] * np.sin(turn)), axis=-1
-    )
-    vertices = np.concatenate([rings.reshape(-1, 3), [[0.0, y[0], 0.0], [0.0, y[-1], 0.0]]])
-    a = np.arange(AROUND)
-    b, bottom, top = (a + 1) % AROUND, len(vertices) - 2, len(vertices) - 1
-    faces = [np.column_stack([a, b, np.full(AROUND, bottom)])]
-    for k in range(len(y) - 1):
-        low, high = k * AROUND, (k + 1) * AROUND
-        faces += [
-            np.column_stack([low + a, high + a, low + b]),
-            np.column_stack([low + b, high + a, high + b]),
-        ]
-    last = (len(y) - 1) * AROUND
-    faces.append(np.column_stack([last + b, last + a, np.full(AROUND, top)]))
-    return vertices, np.concatenate(faces)
+    return turned(RADIUS * np.where(s < widest, below, above), HEIGHT * s)
 
 
 VERTICES, FACES = bowl()
