@@ -28,12 +28,16 @@ def test_the_gallery_is_complete() -> None:
         "dam-break",
     }
     viscoelastic = {"sponge-twist", "sponge-shot", "shaving-foam", "toothpaste", "viennetta", "pie"}
-    transfers = {"spinning-disc", "compressed-square", "jello-drop"}
+    transfers = {"spinning-disc", "compressed-square", "jello-drop", "spiral-collision", "sand-slide"}
     flow = {"vortex-sheet", "ink-drop", "dust-column", "water-dam", "water-dam-3d", "water-on-sphere"}
+    poured = {"river", "fountain", "wine"}
     meshes = {"cube-stretch", "cube-pulse", "cube-random", "cube-point", "ball-drop", "two-spheres"}
     contact = {"torus-ground", "torus-hole", "box-stack", "blob-between-cubes", "tori-bowl"}
     continua = {"sand-slides-on-jello", "snow-off-roof"}
-    assert promised | granular | viscoelastic | transfers | flow | meshes | contact | continua <= set(NAMES)
+    assert (
+        promised | granular | viscoelastic | transfers | flow | poured | meshes | contact | continua
+        <= set(NAMES)
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)

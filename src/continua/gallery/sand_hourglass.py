@@ -19,6 +19,7 @@ import numpy as np
 from continua import Simulation
 from continua.contact import colliders
 from continua.gallery._running import SceneRun
+from continua.gallery._turned import turned
 from continua.geometry import shapes
 from continua.materials import DruckerPrager
 from continua.scene import (
@@ -39,31 +40,13 @@ WRONG = [("sand without friction", SLIPPERY, "flow at the end")]
 RADIUS, NECK = 0.1, 0.024  # of the glass, where it is widest and narrowest [m]
 SHOULDER, HALF = 0.15, 0.2  # height above the neck where it is widest, and where it ends [m]
 LEVEL = 0.18  # of the sand above the neck at the start [m]
-AROUND = 24  # edges of a ring
 
 
 def glass() -> tuple[np.ndarray, np.ndarray]:
-    """Closed mesh, vertices (V, 3) [m] and faces (F, 3): rings of a profile turned about y, and two lids."""
+    """Closed mesh, vertices (V, 3) [m] and faces (F, 3)."""
     y = np.concatenate([[-HALF], np.linspace(-SHOULDER, SHOULDER, 13), [HALF]])
     s = np.minimum(np.abs(y) / SHOULDER, 1.0)
-    r = NECK + (RADIUS - NECK) * s**2 * (3 - 2 * s)
-    turn = np.linspace(0, 2 * np.pi, AROUND, endpoint=False)[None]
-    rings = np.stack(
-        np.broadcast_arrays(r[:, None] * np.cos(turn), y[:, None], r[:, None] * np.sin(turn)), axis=-1
-    )
-    vertices = np.concatenate([rings.reshape(-1, 3), [[0.0, -HALF, 0.0], [0.0, HALF, 0.0]]])
-    a = np.arange(AROUND)
-    b, bottom, top = (a + 1) % AROUND, len(vertices) - 2, len(vertices) - 1
-    faces = [np.column_stack([a, b, np.full(AROUND, bottom)])]
-    for k in range(len(y) - 1):
-        low, high = k * AROUND, (k + 1) * AROUND
-        faces += [
-            np.column_stack([low + a, high + a, low + b]),
-            np.column_stack([low + b, high + a, high + b]),
-        ]
-    last = (len(y) - 1) * AROUND
-    faces.append(np.column_stack([last + b, last + a, np.full(AROUND, top)]))
-    return vertices, np.concatenate(faces)
+    return turned(NECK + (RADIUS - NECK) * s**2 * (3 - 2 * s), y)
 
 
 VERTICES, FACES = glass()
