@@ -19,6 +19,7 @@ inline void sum_impulses(const std::vector<double>& partial, int64_t blocks, int
 
 }  // namespace detail
 
+inline constexpr int kRounds = 8;   // at most; in a wedge each obstacle pushes into the other, less every time
 inline constexpr int kPushes = 16;  // at most; beside an edge of a sampled obstacle each ends a part of the way too short
 
 // Move a point that is deeper than `depth` up to that depth.
@@ -45,16 +46,21 @@ int64_t push_out(const Particles<T>& particles, const Blocks& blocks, const Latt
         Vec3 centre{0, 0, 0};
         for (int a = 0; a < d; ++a)
             centre[a] = double(lattice.origin[a]) + dx * (kSide * (block[a] + 0.5) + 0.5);
-        for (int64_t c = 0; c < count; ++c) {
+        std::vector<int64_t> near;
+        for (int64_t c = 0; c < count; ++c)
+            if (colliders[c].kind != ColliderKind::region && !(colliders[c].evaluate(centre).phi > reach)) near.push_back(c);
+        // Pushes particles out of one obstacle; whether there were any.
+        auto push = [&](int64_t c) {
             const Collider& collider = colliders[c];
-            if (collider.kind == ColliderKind::region || collider.evaluate(centre).phi > reach) continue;
             double* impulse = partial.data() + (b * count + c) * 3;
+            bool any = false;
             for (int64_t i = blocks.offsets[b]; i < blocks.offsets[b + 1]; ++i) {
                 Vec3 x{0, 0, 0}, v{0, 0, 0};
                 for (int a = 0; a < d; ++a)
                     x[a] = particles.x[a * particles.stride + i], v[a] = particles.v[a * particles.stride + i];
                 const SurfaceDistance surface = collider.evaluate(x);
                 if (!(surface.phi < -depth)) continue;
+                any = true;
                 ++pushed[b];
                 const Vec3 u = contact_velocity(v, collider.velocity_at(x), surface.normal, collider.mode, collider.friction);
                 x = pushed_out(collider, surface, x, depth);
@@ -64,7 +70,10 @@ int64_t push_out(const Particles<T>& particles, const Blocks& blocks, const Latt
                     impulse[a] += double(particles.mass[i]) * (double(T(u[a])) - v[a]);
                 }
             }
-        }
+            return any;
+        };
+        for (int round = 0; round < kRounds; ++round)
+            if (std::count_if(near.begin(), near.end(), push) < 2) break;
     }
     detail::sum_impulses(partial, blocks.count, count, impulses);
     int64_t total = 0;
