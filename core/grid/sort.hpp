@@ -157,15 +157,17 @@ template <class T, int d>
 std::vector<uint64_t> reached_blocks(const std::vector<uint64_t>& particle_keys, const Lattice<T, d>& lattice, bool rim) {
     std::vector<uint64_t> keys;
     const int lowest = rim ? -1 : 0, side = 2 - lowest, around = d == 2 ? side * side : side * side * side;
-    keys.reserve(particle_keys.size() * around);
-    for (uint64_t key : particle_keys)
+    KeyMap found(particle_keys.size() * (rim ? 3 : 2));
+    for (uint64_t key : particle_keys) {
+        const BlockCoords<d> here = block_coords<d>(key);
         for (int n = 0; n < around; ++n) {
-            BlockCoords<d> there = block_coords<d>(key);
+            BlockCoords<d> there = here;
             for (int a = 0, rest = n; a < d; ++a, rest /= side) there[a] = lattice.wrap(there[a] + lowest + rest % side, a);
-            keys.push_back(morton_key<d>(there));
+            found.insert(morton_key<d>(there), 0);
         }
+    }
+    found.each([&](uint64_t key) { keys.push_back(key); });
     std::sort(keys.begin(), keys.end());
-    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
     return keys;
 }
 
