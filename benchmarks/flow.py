@@ -34,7 +34,9 @@ from rich.table import Table
 
 BATCHES = 3
 AGREEMENT = 1e-4  # of the largest velocity, and in cells: Taichi and Warp run the reference's algorithm
-KINSHIP = 0.5 / 8  # the same for Continua inside the liquid: its surface is half a cell lower than theirs, of eight
+KINSHIP = (
+    0.5 / 8
+)  # the same for Continua inside the liquid: its surface is half a cell lower than theirs, of eight
 
 HEADINGS = ("program", "threads", "M/s", "ms", "CPU ms", "ms by phase", "iterations", "continua over it")
 

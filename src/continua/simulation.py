@@ -322,7 +322,8 @@ class Simulation:
             body.begin(self.time + dt)
         table = ObstacleTable.of(world.obstacles, self.time + dt, world.lattice())
         friction = {name: rules.obstacle_friction(world, name) for name in moving}
-        step = StepSetting(self.time, dt, world.gravity, table, friction)
+        emitters = [emitter for emitter, _, _ in world.emitters if emitter.runs(self.time)]
+        step = StepSetting(self.time, dt, world.gravity, table, friction, emitters)
         with pushed(bodies, world.forces, self.time, dt):
             return advance(moving, self._pairs, step)
 

@@ -68,6 +68,10 @@ class Emitter:
         """2 or 3."""
         return len(self.velocity)
 
+    def runs(self, t: float) -> bool:
+        """Whether it is on at time t [s]."""
+        return self.start <= t and (self.stop is None or t < self.stop)
+
     def released(self, t0: float, t1: float, spacing: float) -> Array:
         """Points (N, d) [m], at time t1, whose lattice point entered the region during (t0, t1] [s]."""
         t0, t1 = max(t0, self.start), t1 if self.stop is None else min(t1, self.stop)

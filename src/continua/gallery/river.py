@@ -68,7 +68,7 @@ scene = Scene(
     simulation=SimulationSettings(dx=0.008, gravity=(0.0, -GRAVITY), integrator=Incompressible()),
     emitter=[
         Emitter(
-            shapes.Box((-0.05, LEVEL - INFLOW / 2), (0.06, INFLOW)),
+            shapes.Box((-0.065, LEVEL - INFLOW / 2), (0.06, INFLOW)),  # jitter stays out of the wall
             WATER,
             velocity=(SPEED, 0.0),
             sampling="jittered",
@@ -77,7 +77,7 @@ scene = Scene(
     ],
     drain=[Drain(shapes.Box((LENGTH + 0.2, 0.2), (0.4, 1.0)), name="mouth")],
     collider=[
-        colliders.Box((-0.2, 1.2), (0.2, 1.0), name="wall"),
+        colliders.Box((-0.16, 0.88), (0.12, 0.2), name="wall"),
         *capsules_below(BED, 0.06),
         *(colliders.Sphere(center, radius) for center, radius in ROCKS),
     ],

@@ -15,6 +15,7 @@ from continua.bodies.body import Body
 from continua.bodies.kinds import particle_bodies
 from continua.errors import SetupError
 from continua.flow.drops import Drops
+from continua.flow.inlets import Inlets, find_inlets
 from continua.flow.pressure import PoissonSystem
 from continua.grid.blocks import Workspace
 from continua.integrators.field import BadParticle, Field
@@ -104,6 +105,7 @@ class IncompressibleFlow(Stepper):
             velocity[..., : self.dimension] += (step.dt * step.gravity).astype(velocity.dtype)
         with self._phase("walls"):
             walls = self._walls(table, velocity)
+            inlets = self._inlets(step, walls)
             surface = self._surface(velocity, walls, neighbours)
             self.report["volume"] = surface.volume
         with self._phase("pressure"):
@@ -128,6 +130,7 @@ class IncompressibleFlow(Stepper):
                 drops.hold(mass, self._shift)
         with self._phase("extrapolate"):
             self._into_air_and_walls(velocity, valid, walls, table, neighbours)
+            inlets.set(velocity)
             drops.restore(mass, velocity)
         self._velocity = velocity
 
@@ -205,6 +208,16 @@ class IncompressibleFlow(Stepper):
         else:
             walls.open[:], walls.speed[:], walls.owner[:] = 1, 0, -1
         return walls
+
+    def _inlets(self, step: StepSetting, walls: _Walls) -> Inlets:
+        """Walls behind emitters, whose closed faces move with the stream."""
+        grid, table = self.field.grid, step.obstacles
+        emitters = step.emitters if len(table) else ()
+        found = find_inlets(
+            emitters, grid.keys, grid.lattice, walls.open, walls.owner, table.rows, table.samples
+        )
+        found.set(walls.speed)
+        return found
 
     def _surface(self, nodes: NDArray, walls: _Walls, neighbours: NDArray) -> _Surface:
         """From the mass of cells, the last channel of `nodes`."""

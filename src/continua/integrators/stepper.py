@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from continua import _core
 from continua.bodies.body import Body
+from continua.bodies.emitter import Emitter
 from continua.bodies.particles import Limits
 from continua.contact.fields import ContactField, ContactSet
 from continua.grid.blocks import Buffer
@@ -65,6 +66,7 @@ class StepSetting:
     friction: Mapping[str, Mapping[int, float]] = field(
         default_factory=dict
     )  # continuum -> obstacle -> coefficient
+    emitters: Sequence[Emitter] = ()  # that run now
 
     def obstacles_of(self, continuum: str) -> ObstacleTable:
         """With the friction that they have with a continuum."""
