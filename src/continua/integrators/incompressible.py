@@ -4,7 +4,6 @@ extrapolation into air and walls, and control of volume (J15 section 5.4, G20 se
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +13,7 @@ from continua import _core
 from continua.bodies.body import Body
 from continua.bodies.kinds import particle_bodies
 from continua.errors import SetupError
+from continua.flow.cells import Surface, Walls
 from continua.flow.drops import Drops
 from continua.flow.inlets import Inlets, find_inlets
 from continua.flow.pressure import PoissonSystem
@@ -32,25 +32,6 @@ CLEARANCE = 1e-3  # distance from walls to which particles are set back [cells]
 CROWDED = 2.0  # density, in terms of the fluid's own, beyond which particles are shaken apart
 VOLUME_TOLERANCE = 1e-2  # of the solve that spreads crowded particles, relative to the largest crowding
 SOLVES = ("viscous", "pressure", "volume")  # linear solves of a step, in this order
-
-
-@dataclass
-class _Surface:
-    """Where the liquid is, on cells (blocks, cells)."""
-
-    fill: NDArray[np.float64]  # mass over that of a cell full as far as it is open
-    distance: NDArray[np.float64]  # from the surface, negative in liquid [cells]
-    fluid: NDArray[np.uint8]  # 1 where there is pressure
-    volume: float  # of all liquid [m^d]
-
-
-@dataclass
-class _Walls:
-    """Solids on the faces: open fractions, velocities and owners (blocks, cells, 4)."""
-
-    open: NDArray  # of the area of lower faces; the last channel: of the volume of the cell
-    speed: NDArray  # of the wall, along the face's axis [m/s]
-    owner: NDArray[np.int32]  # row of the obstacle table, or -1
 
 
 class IncompressibleFlow(Stepper):
@@ -188,8 +169,8 @@ class IncompressibleFlow(Stepper):
         scratch = self._cells("scratch", np.uint8)
         _core.extrapolate_faces(velocity, valid, scratch, neighbours, self.dimension, self.field.degree + 1)
 
-    def _walls(self, table: ObstacleTable, velocity: NDArray) -> _Walls:
-        walls = _Walls(
+    def _walls(self, table: ObstacleTable, velocity: NDArray) -> Walls:
+        walls = Walls(
             self._faces("open", velocity.dtype),
             self._faces("wall", velocity.dtype),
             self._faces("owner", np.dtype(np.int32)),
@@ -209,7 +190,7 @@ class IncompressibleFlow(Stepper):
             walls.open[:], walls.speed[:], walls.owner[:] = 1, 0, -1
         return walls
 
-    def _inlets(self, step: StepSetting, walls: _Walls) -> Inlets:
+    def _inlets(self, step: StepSetting, walls: Walls) -> Inlets:
         """Walls behind emitters, whose closed faces move with the stream."""
         grid, table = self.field.grid, step.obstacles
         emitters = step.emitters if len(table) else ()
@@ -219,7 +200,7 @@ class IncompressibleFlow(Stepper):
         found.set(walls.speed)
         return found
 
-    def _surface(self, nodes: NDArray, walls: _Walls, neighbours: NDArray) -> _Surface:
+    def _surface(self, nodes: NDArray, walls: Walls, neighbours: NDArray) -> Surface:
         """From the mass of cells, the last channel of `nodes`."""
         d, dx = self.dimension, self.field.lattice.dx
         fill, distance = (self._cells(name, np.float64) for name in ("fill", "distance"))
@@ -227,9 +208,9 @@ class IncompressibleFlow(Stepper):
         cells = _core.surface_cells(
             nodes, walls.open, neighbours, d, self.field.degree, full, fill, distance, fluid
         )
-        return _Surface(fill, distance, fluid, cells * dx**d)
+        return Surface(fill, distance, fluid, cells * dx**d)
 
-    def _drops(self, system: PoissonSystem, surface: _Surface, walls: _Walls, neighbours: NDArray) -> Drops:
+    def _drops(self, system: PoissonSystem, surface: Surface, walls: Walls, neighbours: NDArray) -> Drops:
         grid, layers = self.field.grid, self.field.degree + 1  # as many as are extrapolated
         return Drops(system, grid.keys, grid.lattice, surface.fluid, walls.open, neighbours, layers)
 
@@ -247,8 +228,8 @@ class IncompressibleFlow(Stepper):
         self,
         velocity: NDArray,
         mass: NDArray,
-        surface: _Surface,
-        walls: _Walls,
+        surface: Surface,
+        walls: Walls,
         table: ObstacleTable,
         neighbours: NDArray,
         dt: float,
@@ -283,8 +264,8 @@ class IncompressibleFlow(Stepper):
         self,
         system: PoissonSystem,
         velocity: NDArray,
-        surface: _Surface,
-        walls: _Walls,
+        surface: Surface,
+        walls: Walls,
         neighbours: NDArray,
         valid: NDArray[np.uint8],
         result: StepResult,
@@ -318,8 +299,8 @@ class IncompressibleFlow(Stepper):
     def _subtract(
         self,
         phi: NDArray[np.float64],
-        surface: _Surface,
-        walls: _Walls,
+        surface: Surface,
+        walls: Walls,
         neighbours: NDArray,
         velocity: NDArray,
         valid: NDArray[np.uint8],
@@ -341,8 +322,8 @@ class IncompressibleFlow(Stepper):
     def _wall_impulses(
         self,
         phi: NDArray[np.float64],
-        surface: _Surface,
-        walls: _Walls,
+        surface: Surface,
+        walls: Walls,
         neighbours: NDArray,
         step: StepSetting,
     ) -> NDArray[np.float64]:
@@ -372,8 +353,8 @@ class IncompressibleFlow(Stepper):
         self,
         system: PoissonSystem,
         velocity: NDArray,
-        surface: _Surface,
-        walls: _Walls,
+        surface: Surface,
+        walls: Walls,
         neighbours: NDArray,
         result: StepResult,
     ) -> NDArray | None:
@@ -411,7 +392,7 @@ class IncompressibleFlow(Stepper):
         self,
         velocity: NDArray,
         valid: NDArray[np.uint8],
-        walls: _Walls,
+        walls: Walls,
         table: ObstacleTable,
         neighbours: NDArray,
     ) -> None:
