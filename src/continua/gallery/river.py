@@ -75,9 +75,12 @@ scene = Scene(
             name="spring",
         )
     ],
-    drain=[Drain(shapes.Box((LENGTH + 0.2, 0.2), (0.4, 1.0)), name="mouth")],
+    drain=[
+        Drain(shapes.Box((LENGTH + 5.0, 0.0), (10.0, 10.0)), name="mouth"),  # spray does not fly over it
+        Drain(shapes.Box((0.0, -2.5), (2 * LENGTH, 4.0)), name="below"),  # nor falls for ever
+    ],
     collider=[
-        colliders.Box((-0.16, 0.88), (0.12, 0.2), name="wall"),
+        colliders.Box((-0.2, 1.2), (0.2, 1.0), name="wall"),
         *capsules_below(BED, 0.06),
         *(colliders.Sphere(center, radius) for center, radius in ROCKS),
     ],
