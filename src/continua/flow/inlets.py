@@ -17,7 +17,8 @@ from continua import _core
 from continua.bodies.emitter import Emitter
 from continua.grid.blocks import SIDE, Lattice
 
-BEHIND = 0.75  # cells from a face along the stream to a point that must lie in the emitter
+BEHIND = 0.75  # cells from a wall along the stream to a point that must lie in the emitter
+LAYER = 0.99  # cells from the surface of a wall to its faces that count: the first layer
 FACING = 0.7  # cosine between the normal of a wall and the stream, at least
 REGION = 5  # number of the kind of obstacle that prescribes velocities, see contact.colliders.KINDS
 
@@ -61,8 +62,14 @@ def find_inlets(
             block, cell = np.nonzero((opening[near, :, axis] < 1) & (owner[near, :, axis] >= 0))
             x = lattice.origin + dx * (cells[block, cell] + 0.5 - 0.5 * (np.arange(d) == axis))
             row = owner[near[block], cell, axis]
-            own = emitter.shape.contains(x + BEHIND * dx * along)
-            own[own] = [_facing(rows[r], samples[r], p, along) for r, p in zip(row[own], x[own], strict=True)]
+            own = np.zeros(len(x), bool)
+            for wall in np.unique(row[rows[row, 0] != REGION]):
+                of = row == wall
+                surface, normal = _surface(rows[wall], samples[wall], x[of])
+                outer = np.linalg.norm(surface - x[of], axis=1) < LAYER * dx
+                own[of] = (
+                    emitter.shape.contains(surface + BEHIND * dx * along) & (normal @ along > FACING) & outer
+                )
             places.append((near[block[own]], cell[own], np.full(own.sum(), axis)))
             speeds.append(np.full(own.sum(), velocity[axis]))
     if not places:
@@ -70,16 +77,12 @@ def find_inlets(
     return Inlets(tuple(np.concatenate(part) for part in zip(*places, strict=True)), np.concatenate(speeds))
 
 
-def _facing(
-    row: NDArray[np.float64],
-    samples: tuple[NDArray, NDArray, float] | None,
-    x: NDArray[np.float64],
-    along: NDArray[np.float64],
-) -> bool:
-    """Whether an obstacle turns its surface at x (d,) towards where a stream goes."""
-    if row[0] == REGION:
-        return False
-    point, phi, normal = np.zeros((1, 3)), np.empty(1), np.empty((1, 3))
-    point[0, : len(x)] = x
-    _core.collider_surface(row[None].copy(), [samples], point, phi, normal)
-    return bool(normal[0, : len(x)] @ along > FACING)
+def _surface(
+    row: NDArray[np.float64], samples: tuple[NDArray, NDArray, float] | None, x: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Points of the surface of an obstacle nearest to x (N, d), and its normals there (N, d)."""
+    d = x.shape[1]
+    points, phi, normal = np.zeros((len(x), 3)), np.empty(len(x)), np.empty((len(x), 3))
+    points[:, :d] = x
+    _core.collider_surface(row[None].copy(), [samples], points, phi, normal)
+    return x - phi[:, None] * normal[:, :d], normal[:, :d]
