@@ -119,7 +119,7 @@ def check(run: SceneRun) -> list[Measurement]:
         ),
         near("water that left in the last third over what came in", left / rate, 1.0, 0.2),
         at_most("energy of the lower half over that at the spring", head(sim), 1.0),
-        at_most("deepest particle in bed or rocks [cells]", run.most("depth"), 1e-5),
+        at_most("deepest particle in bed or rocks [cells]", run.most("depth"), 0.01),
         near("water in inner cells", fullness(sim.world.particle_bodies, sim.dx), 1.0, 0.1),
         at_least("kinetic energy over that with PIC", own["energy"] / pic["energy"], ORDER),
         at_least("vorticity over that with PIC", own["vorticity"] / pic["vorticity"], ORDER),
