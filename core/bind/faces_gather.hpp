@@ -32,7 +32,7 @@ nb::dict gather_faces_arrays(nb::handle particles_, nb::handle out_, nb::handle 
                 nb::gil_scoped_release release;
                 const BatchFunctions<T, d>* no_material = nullptr;
                 with_face_set<g>(options.high, [&]<ModeSet set>() {
-                    report = gather<FaceStencils<T, d, g>, set>(in, out, Parameters<T>{}, no_material, lattice, blocks,
+                    report = gather<FaceGrid<T, d, g>, set>(in, out, Parameters<T>{}, no_material, lattice, blocks,
                                                                 reach, fields, options);
                 });
             });

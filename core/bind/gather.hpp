@@ -44,7 +44,7 @@ nb::dict gather_arrays(nb::handle particles_, nb::handle out_, nb::handle parame
                 nb::gil_scoped_release release;
                 const BatchFunctions<T, d>* m = native ? &material : nullptr;
                 with_set<g>(smallest_set(options.high, g, !mls), [&]<ModeSet set>() {
-                    report = gather<Stencils<T, d, g>, set>(in, out, parameters, m, lattice, blocks, reach, {velocity, change, nullptr},
+                    report = gather<NodeGrid<T, d, g>, set>(in, out, parameters, m, lattice, blocks, reach, {velocity, change, nullptr},
                                                             options);
                 });
             });

@@ -1,4 +1,5 @@
 #include "../grid/halo.hpp"
+#include "../grid/sort.hpp"
 #include "arrays.hpp"
 
 namespace continua {
@@ -69,11 +70,16 @@ Links link(const Order& order, nb::object node_keys, nb::object lattice_, int di
     const int64_t np = order.blocks(), nn = length(node_keys, "node_keys");
     const uint64_t* n = checked<uint64_t>(node_keys, "node_keys", {nn});
     const size_t corners = dimension == 2 ? 4 : 8;
-    Links links{std::vector<int32_t>(np * corners), std::vector<int32_t>(nn * corners), np, nn, dimension};
+    Links links{std::vector<int32_t>(np * corners), std::vector<int32_t>(nn * corners), np, nn, dimension, false, {}};
+    auto make = [&]<int d>() {
+        const auto lattice = lattice_of<double, d>(lattice_);
+        link_blocks<double, d>(order.keys.data(), np, n, nn, lattice, links.reach.data(), links.sources.data());
+        links.colours = colour_blocks<double, d>(order.keys.data(), np, lattice);
+    };
     if (dimension == 2)
-        link_blocks<double, 2>(order.keys.data(), np, n, nn, lattice_of<double, 2>(lattice_), links.reach.data(), links.sources.data());
+        make.operator()<2>();
     else
-        link_blocks<double, 3>(order.keys.data(), np, n, nn, lattice_of<double, 3>(lattice_), links.reach.data(), links.sources.data());
+        make.operator()<3>();
     links.complete = std::find(links.reach.begin(), links.reach.end(), -1) == links.reach.end();
     return links;
 }

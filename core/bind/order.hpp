@@ -7,7 +7,9 @@
 #include <stdexcept>
 #include <vector>
 
+#include "../grid/links.hpp"
 #include "../transfer/particles.hpp"
+#include "../transfer/tiles.hpp"
 
 namespace continua {
 
@@ -27,6 +29,7 @@ struct Links {
     int64_t particle_blocks = 0, node_blocks = 0;
     int dimension = 0;
     bool complete = false;  // whether the grid has all blocks that the tiles reach
+    Colours colours;
 };
 
 inline Blocks blocks_of(const Order& order, int64_t particles) {
@@ -45,6 +48,12 @@ inline const int32_t* reach_of(const Links& links, int64_t particle_blocks, int6
         throw std::invalid_argument("links: do not belong to these particles and nodes");
     if (!links.complete) throw std::invalid_argument("links: tiles reach beyond the blocks of the grid");
     return links.reach.data();
+}
+
+template <int d>
+inline Tiles tiles_of(const Links& links, int64_t particle_blocks, int64_t node_blocks) {
+    return {reach_of<d>(links, particle_blocks, node_blocks), links.colours.blocks.data(), links.colours.offsets.data(),
+            int(links.colours.offsets.size()) - 1};
 }
 
 }  // namespace continua

@@ -7,9 +7,9 @@ namespace continua {
 
 template <class T>
 void scatter_arrays(nb::handle particles_, nb::handle parameters_, const std::string& material_, nb::handle lattice_,
-                    const Order& order_, nb::handle plan_, int dimension, int degree, bool gradient, double dt, bool momentum,
-                    bool stress, nb::handle tiles_) {
-    dispatch(tiles_, "tiles", dimension, [&]<class S, int d>() {
+                    const Order& order_, nb::handle plan_, const Links& links, int dimension, int degree, bool gradient, double dt,
+                    bool momentum, bool stress, bool add, nb::handle nodes_) {
+    dispatch(nodes_, "nodes", dimension, [&]<class S, int d>() {
         if constexpr (std::is_same_v<S, T>) {
             const Particles<T> particles = particles_of<T, d>(particles_, "particles");
             const Parameters<T> parameters = parameters_of<T>(parameters_, particles);
@@ -25,15 +25,18 @@ void scatter_arrays(nb::handle particles_, nb::handle parameters_, const std::st
             ScatterOptions<T> options{
                 .dt = T(dt), .momentum = momentum, .stress = stress, .gradient = gradient, .affine = Affine::none, .high = {}};
             if (momentum) options.affine = plan.affine, options.high = plan.high;
+            const int64_t node_blocks = length(nodes_, "nodes");
+            T* nodes = checked<T>(nodes_, "nodes", {node_blocks, kBlockNodes<d>, 4});
+            const Tiles tiles = tiles_of<d>(links, blocks.count, node_blocks);
+            if (!add) clear_nodes(nodes, node_blocks, kBlockNodes<d> * 4);
             with_degree(degree, [&]<int g>() {
-                T* tiles = checked<T>(tiles_, "tiles", {blocks.count, kTileNodes<d, g>, 4});
                 nb::gil_scoped_release release;
                 with_set<g>(smallest_set(options.high, g, stress && gradient), [&]<ModeSet set>() {
-                    scatter<T, d, g, set>(particles, parameters, material, lattice, blocks, options, tiles);
+                    scatter<T, d, g, set>(particles, parameters, material, lattice, blocks, tiles, options, nodes);
                 });
             });
         } else {
-            throw std::invalid_argument("tiles: number type differs from that of the particles");
+            throw std::invalid_argument("nodes: number type differs from that of the particles");
         }
     });
 }

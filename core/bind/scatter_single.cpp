@@ -1,6 +1,6 @@
 #include "scatter.hpp"
 
 namespace continua {
-template void scatter_arrays<float>(nb::handle, nb::handle, const std::string&, nb::handle, const Order&, nb::handle, int, int,
-                                   bool, double, bool, bool, nb::handle);
+template void scatter_arrays<float>(nb::handle, nb::handle, const std::string&, nb::handle, const Order&, nb::handle, const Links&, int, int,
+                                   bool, double, bool, bool, bool, nb::handle);
 }  // namespace continua

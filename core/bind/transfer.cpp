@@ -43,7 +43,7 @@ AffinePart affine_part(const Particles<T>& P, const Lattice<T, d>& lattice, cons
         }
     for (int h = 0; h < plan.high.count; ++h)
         for (int a = 0; a < d; ++a) {
-            const double c = P.modes[(i * plan.high.count + h) * 4 + a];
+            const double c = P.modes[(h * d + a) * P.stride + i];
             double n = 1;
             for (int b = 0; b < d; ++b) n *= norm[a][b][plan.high.exponent[h][b + 3 - d]];
             part.speed2 += n * c * c;
@@ -120,15 +120,15 @@ void bind_transfer(nb::module_& m) {
     m.def(
         "scatter",
         [](nb::object particles, nb::object parameters, const std::string& material, nb::object lattice,
-           const Order& order, nb::object plan, int dimension, int degree, bool gradient, double dt, bool momentum,
-           bool stress, nb::object tiles) {
+           const Order& order, nb::object plan, const Links& links, int dimension, int degree, bool gradient, double dt,
+           bool momentum, bool stress, bool add, nb::object nodes) {
             auto* call = is_single(particles) ? &scatter_arrays<float> : &scatter_arrays<double>;
-            call(particles, parameters, material, lattice, order, plan, dimension, degree, gradient, dt, momentum, stress,
-                 tiles);
+            call(particles, parameters, material, lattice, order, plan, links, dimension, degree, gradient, dt, momentum,
+                 stress, add, nodes);
         },
         nb::arg("particles"), nb::arg("parameters"), nb::arg("material"), nb::arg("lattice"), nb::arg("order"),
-        nb::arg("plan"), nb::arg("dimension"), nb::arg("degree"), nb::arg("gradient"), nb::arg("dt"), nb::arg("momentum"),
-        nb::arg("stress"), nb::arg("tiles"));
+        nb::arg("plan"), nb::arg("links"), nb::arg("dimension"), nb::arg("degree"), nb::arg("gradient"), nb::arg("dt"),
+        nb::arg("momentum"), nb::arg("stress"), nb::arg("add"), nb::arg("nodes"));
     m.def(
         "gather",
         [](nb::object particles, nb::object out, nb::object parameters, const std::string& material, nb::object lattice,

@@ -12,8 +12,8 @@ inline bool is_single(nb::handle particles) {
 
 template <class T>
 void scatter_arrays(nb::handle particles, nb::handle parameters, const std::string& material, nb::handle lattice,
-                    const Order& order, nb::handle plan, int dimension, int degree, bool gradient, double dt, bool momentum,
-                    bool stress, nb::handle tiles);
+                    const Order& order, nb::handle plan, const Links& links, int dimension, int degree, bool gradient, double dt,
+                    bool momentum, bool stress, bool add, nb::handle nodes);
 
 template <class T>
 nb::dict gather_arrays(nb::handle particles, nb::handle out, nb::handle parameters, const std::string& material,

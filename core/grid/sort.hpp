@@ -152,39 +152,4 @@ BlockOrder sort_by_block(const T* x, int64_t stride, int64_t n, const Lattice<T,
     return result;
 }
 
-// Keys of the grid blocks reached from particle blocks: each and its upper neighbours, with `rim` all its neighbours, sorted.
-template <class T, int d>
-std::vector<uint64_t> reached_blocks(const std::vector<uint64_t>& particle_keys, const Lattice<T, d>& lattice, bool rim) {
-    std::vector<uint64_t> keys;
-    const int lowest = rim ? -1 : 0, side = 2 - lowest, around = d == 2 ? side * side : side * side * side;
-    KeyMap found(particle_keys.size() * (rim ? 3 : 2));
-    for (uint64_t key : particle_keys) {
-        const BlockCoords<d> here = block_coords<d>(key);
-        for (int n = 0; n < around; ++n) {
-            BlockCoords<d> there = here;
-            for (int a = 0, rest = n; a < d; ++a, rest /= side) there[a] = lattice.wrap(there[a] + lowest + rest % side, a);
-            found.insert(morton_key<d>(there), 0);
-        }
-    }
-    found.each([&](uint64_t key) { keys.push_back(key); });
-    std::sort(keys.begin(), keys.end());
-    return keys;
-}
-
-// reach[s][corner]: grid block of that corner of particle block s; sources[b][corner]: the particle block whose tile
-// corner lands on grid block b, or -1.
-template <class T, int d>
-void link_blocks(const uint64_t* particle_keys, int64_t particle_blocks, const uint64_t* node_keys, int64_t node_blocks,
-                 const Lattice<T, d>& lattice, int32_t* reach, int32_t* sources) {
-    std::fill(sources, sources + node_blocks * kCorners<d>, -1);
-    for (int64_t s = 0; s < particle_blocks; ++s)
-        for (int corner = 0; corner < kCorners<d>; ++corner) {
-            const uint64_t key = morton_key<d>(lattice.neighbour(block_coords<d>(particle_keys[s]), corner));
-            const int64_t b = std::lower_bound(node_keys, node_keys + node_blocks, key) - node_keys;
-            const int32_t found = b < node_blocks && node_keys[b] == key ? int32_t(b) : -1;
-            reach[s * kCorners<d> + corner] = found;
-            if (found >= 0) sources[found * int64_t(kCorners<d>) + corner] = int32_t(s);
-        }
-}
-
 }  // namespace continua

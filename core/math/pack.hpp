@@ -2,6 +2,8 @@
 // numbers two particles of a cell are handled at once, else one.
 #pragma once
 
+#include <utility>
+
 #include "simd.hpp"
 
 #if defined(__SSE2__)
@@ -30,20 +32,19 @@ inline Pack<T, 2> join(const T* low, const T* high) {
 }
 }  // namespace detail
 
-// Store past the cache what will not be read soon; `to` must be a multiple of 16 bytes. Call stream_end() when done.
+// Store a batch past the cache because it will not be read soon; `to` must be a multiple of 64 bytes. Call stream_end() when done.
+// An intrinsic, as GCC has no other way to ask for it: grid to particles takes a fifth less time with it.
 template <class T>
-inline void stream(const Quad<T>& q, T* to) {
+inline void stream_batch(const T* from, T* to) {
 #if defined(__SSE2__)
-    alignas(32) T values[4];
-    q.copy_to(values, stdx::element_aligned);
-    if constexpr (sizeof(T) == 4) {
-        _mm_stream_ps(to, _mm_load_ps(values));
-    } else {
-        _mm_stream_pd(to, _mm_load_pd(values));
-        _mm_stream_pd(to + 2, _mm_load_pd(values + 2));
+    static_assert(sizeof(T) * kBatch % 64 == 0);
+    for (size_t byte = 0; byte < sizeof(T) * kBatch; byte += 16) {
+        const char* source = reinterpret_cast<const char*>(from) + byte;
+        _mm_stream_si128(reinterpret_cast<__m128i*>(reinterpret_cast<char*>(to) + byte),
+                         _mm_loadu_si128(reinterpret_cast<const __m128i*>(source)));
     }
 #else
-    q.copy_to(to, stdx::element_aligned);
+    std::memcpy(to, from, sizeof(T) * kBatch);
 #endif
 }
 inline void stream_end() {
@@ -52,30 +53,38 @@ inline void stream_end() {
 #endif
 }
 
-// One number per particle, repeated over its four channels: w[0] (and w[1]).
+namespace detail {
+// The first 4 G numbers at `from`, which must be there, picked over: number i of the result is from[pick(i)]. A shuffle within one
+// register; built from a smaller one GCC 12 goes through memory.
+template <int G, class T, class Pick>
+inline Pack<T, G> picked(const T* from, Pick&& pick) {
+    using Raw = typename RawVector<T, 4 * G>::type;
+    Raw raw;
+    std::memcpy(&raw, from, sizeof raw);
+    return [&]<int... i>(std::integer_sequence<int, i...>) {
+        return Pack<T, G>(__builtin_shufflevector(raw, raw, decltype(pick(std::integral_constant<int, i>{}))::value...));
+    }(std::make_integer_sequence<int, 4 * G>{});
+}
+}  // namespace detail
+
+// w[0] ... w[G - 1], each repeated over four channels. Reads 4 G numbers.
 template <int G, class T>
 inline Pack<T, G> spread(const T* w) {
-    if constexpr (G == 1) {
+    if constexpr (G == 1)
         return Quad<T>(*w);
-    } else if constexpr (sizeof(T) == 4) {  // both numbers as one of twice the size: a broadcast and a shuffle
-        using Raw8 = typename detail::RawVector<T, 8>::type;
-        using Wide4 = typename detail::RawVector<double, 4>::type;
-        double both;
-        std::memcpy(&both, w, sizeof both);
-        const Raw8 pairs = Raw8(Wide4{both, both, both, both});
-        return Pack<T, 2>(__builtin_shufflevector(pairs, pairs, 0, 0, 0, 0, 5, 5, 5, 5));
-    } else {
-        return Pack<T, 2>([&](auto i) { return w[i / 4]; });
-    }
+    else
+        return detail::picked<G>(w, [](auto i) { return std::integral_constant<int, i / 4>{}; });
 }
 
-// The same four channels for every particle.
+// The same four channels G times. Reads 4 G numbers.
 template <int G, class T>
 inline Pack<T, G> repeat(const T* node) {
     if constexpr (G == 1)
         return Quad<T>(node, stdx::element_aligned);
-    else
+    else if constexpr (G == 2)
         return detail::join(node, node);
+    else
+        return detail::picked<G>(node, [](auto i) { return std::integral_constant<int, i % 4>{}; });
 }
 
 // Four channels of each particle's own record, records `stride` numbers apart.

@@ -17,14 +17,18 @@ inline void transpose(Quad<T>& a, Quad<T>& b, Quad<T>& c, Quad<T>& d) {
     d = Quad<T>(__builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7));
 }
 
-// channel[c][j] -> record j, records `stride` numbers apart; missing channels are zero.
-template <class T, int channels>
+// channel[c][j] -> record j, records `stride` numbers apart; missing channels are zero. `add`: to what is there.
+template <class T, int channels, bool add = false>
 inline void to_records(const T* const (&channel)[channels], T* record, int stride) {
     for (int j = 0; j < kBatch; j += 4) {
         Quad<T> q[4];
         for (int c = 0; c < 4; ++c) q[c] = c < channels ? Quad<T>(channel[c] + j, stdx::element_aligned) : Quad<T>(T(0));
         transpose(q[0], q[1], q[2], q[3]);
-        for (int k = 0; k < 4; ++k) q[k].copy_to(record + (j + k) * stride, stdx::element_aligned);
+        for (int k = 0; k < 4; ++k) {
+            T* to = record + (j + k) * stride;
+            if constexpr (add) q[k] += Quad<T>(to, stdx::element_aligned);
+            q[k].copy_to(to, stdx::element_aligned);
+        }
     }
 }
 

@@ -3,9 +3,9 @@
 // step can be discarded, and the arrays stay sorted. J15 section 2.2 step 8, 6.4.9-10, A.6.2.
 #pragma once
 
-#include "../math/transpose.hpp"
+#include "cell_gather.hpp"
 #include "deform.hpp"
-#include "modes.hpp"
+#include "tiles.hpp"
 
 namespace continua {
 
@@ -43,33 +43,34 @@ struct GatherReport {
 
 namespace detail {
 
+// Columns of one batch to where they are kept. Whole aligned batches go past the cache if `stream`: nobody reads them soon.
 template <class T>
-inline void put_back(const T* from, int count, int components, int64_t stride, T* to) {
+inline void put_back(const T* from, int count, int components, int64_t stride, T* to, bool past_cache) {
     for (int c = 0; c < components; ++c) {
-        if (count == kBatch)
-            std::memcpy(to + c * stride, from + c * kBatch, sizeof(T) * kBatch);
+        T* at = to + c * stride;
+        if (count < kBatch)
+            std::copy(from + c * kBatch, from + c * kBatch + count, at);
+        else if (past_cache && reinterpret_cast<uintptr_t>(at) % 64 == 0)
+            stream_batch(from + c * kBatch, at);
         else
-            std::copy(from + c * kBatch, from + c * kBatch + count, to + c * stride);
+            std::memcpy(at, from + c * kBatch, sizeof(T) * kBatch);
     }
 }
 
 // One batch of particles, component-major: read, moved by the grid, written.
-template <class Stencil, ModeSet set>
+template <class Grid, ModeSet set>
 struct GatherBatch {
-    using T = typename Stencil::Scalar;
+    using T = typename Grid::Scalar;
     using V = Lanes<T>;
-    static constexpr int d = Stencil::dimension, degree = Stencil::degree;
+    static constexpr int d = Grid::dimension, degree = Grid::degree;
     using M = Modes<set, d, degree>;
-    using Record = ModeRecord<T, M::count>;
+    using Factors = typename Grid::Factors;
+    using Sums = ChunkSums<T, d, M::count>;
     static constexpr bool kGradient = set >= ModeSet::gradient && degree > 1;
     alignas(64) T x[d * kBatch], v[d * kBatch], C[d * d * kBatch], F[d * d * kBatch] = {};
     alignas(64) T mass[kBatch], volume[kBatch], p[kMaxParameters * kBatch], z[kMaxStates * kBatch];
-    // grid velocity, its change and a displacement, sums of linear modes and differences [axis][component]
-    alignas(64) T u[d * kBatch], change[d * kBatch], shift[d * kBatch] = {}, linear[d][d * kBatch], difference[d][d * kBatch];
     alignas(64) T grad_v[d * d * kBatch], tau[BatchFunctions<T, d>::kSym * kBatch];
     alignas(64) int32_t ids[kBatch];
-    Record records[kBatch] = {};
-    ModeRecord<T, 1> smallest[kBatch];  // of all nodes of a particle; the last channel is the mass
     V speed2_max = V(0), strain2_max = V(0), wave2_max = V(0), viscosity_max = V(0);
 
     void fetch(const BatchIndices& batch, const Particles<T>& in, bool flip, bool deform) {
@@ -82,50 +83,24 @@ struct GatherBatch {
         if (flip) batch.fetch(in.v, in.stride, d, v);
     }
 
-    // Sums over the nodes of every particle, turned component-major. Padding repeats the last particle.
-    void sum_nodes(const Stencil& stencils, int count, const T* tile, const T* change_tile, const T* shift_tile,
-                   bool need_lightest) {
-        constexpr int stride = sizeof(Record) / sizeof(T);
-        auto pad = [&] {
-            for (int j = count; j < kBatch; ++j) records[j] = records[count - 1];
-        };
-        auto value_of = [&](const T* of, T* out) {
-            stencils.for_packs(count, [&]<int G>(int j) { gather_pack<G, ModeSet::value>(of, stencils, j, records); });
-            pad();
-            from_records<T, d>(records->c[0], stride, out);
-        };
-        if (change_tile) value_of(change_tile, change);
-        if (shift_tile) value_of(shift_tile, shift);
-        if (need_lightest)
-            stencils.for_packs(count, [&]<int G>(int j) { gather_pack<G, set, true>(tile, stencils, j, records, smallest); });
-        else
-            stencils.for_packs(count, [&]<int G>(int j) { gather_pack<G, set>(tile, stencils, j, records); });
-        pad();
-        from_records<T, d>(records->c[0], stride, u);
-        for (int a = 0; a < d; ++a) {
-            from_records<T, d>(records->c[M::along(a, 1)], stride, linear[a]);
-            if constexpr (kGradient) from_records<T, d>(records->c[M::along(a, degree)], stride, difference[a]);
-        }
-    }
-
     // New x, v, C and trial F. Returns false when something is not finite.
-    bool advance(const Stencil& stencils, const Lattice<T, d>& lattice, const GatherOptions<T>& options, bool flip) {
-        const V dt = V(options.dt), inv_dx = V(lattice.inv_dx);
-        const V share = V(T(degree == 1 ? 1.0 : BSpline<degree>::share)) * inv_dx;
+    bool advance(const Sums& sums, const Factors& factors, int at, const Lattice<T, d>& lattice,
+                 const GatherOptions<T>& options, bool flip) {
+        const V dt = V(options.dt), inv_dx = V(lattice.inv_dx), up = inv_dx * V(T(1 / BSpline<degree>::down));
         V finite = V(0);
         for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
             Mat<V, d> c, grad, f;
             for (int a = 0; a < d; ++a)
                 for (int i = 0; i < d; ++i) {
-                    c(i, a) = grad(i, a) = share * load<V>(linear[a] + i * kBatch + lane);
+                    c(i, a) = grad(i, a) = inv_dx * load<V>(sums.of[M::along(a, 1)][i] + at + lane);
                     if constexpr (kGradient)
                         if (options.gradient)
-                            grad(i, a) += load<V>(stencils.kappa_of(a, i) + lane) * inv_dx *
-                                          load<V>(difference[a] + i * kBatch + lane);
+                            grad(i, a) += load<V>(factors.kappa_of(a, i) + lane) * up *
+                                          load<V>(sums.of[M::along(a, degree)][i] + at + lane);
                     f(i, a) = load<V>(F + (i * d + a) * kBatch + lane);
                 }
-            if (options.affine != Affine::none) keep_affine(stencils, options, lane, c);
-            finite += move(lane, dt, options, flip);
+            if (options.affine != Affine::none) keep_affine(factors, options, lane, c);
+            finite += move(sums, at, lane, dt, options, flip);
             const Mat<V, d> step = dt * grad;
             strain2_max = max(strain2_max, V(dot(step, step)));
             if (!options.deform) continue;
@@ -140,7 +115,7 @@ struct GatherBatch {
     }
 
     // What the particle takes along of the velocity gradient: C, blended and damped.
-    void keep_affine(const Stencil& stencils, const GatherOptions<T>& options, int lane, Mat<V, d> c) {
+    void keep_affine(const Factors& factors, const GatherOptions<T>& options, int lane, Mat<V, d> c) {
         const V keep = V(options.keep), damping = V(options.shear_damping), half = V(0.5f) * damping;
         if (options.moving_map) {  // C (I + dt C)^-1
             const Mat<V, d> map = Mat<V, d>::identity() + V(options.dt) * c, cof = cofactor(map);
@@ -149,7 +124,7 @@ struct GatherBatch {
         if constexpr (degree == 1) {
             if (options.affine != Affine::gradient)
                 for (int a = 0; a < d; ++a)
-                    for (int i = 0; i < d; ++i) c(i, a) *= load<V>(stencils.norm_of(a, i) + lane);
+                    for (int i = 0; i < d; ++i) c(i, a) *= load<V>(factors.norm_of(a, i) + lane);
             if (options.affine == Affine::spin) c = c - transpose(c);
         }
         for (int i = 0; i < d; ++i)
@@ -159,53 +134,35 @@ struct GatherBatch {
             }
     }
 
-    // The modes beyond C go from the sums straight to where they are kept.
-    void keep_high_modes(const Stencil& stencils, const GatherOptions<T>& options, int64_t at, int count,
-                         const Particles<T>& out) const {
-        const HighModes& high = options.high;
-        alignas(64) T guard[kBatch];  // 0 where a node is too light for differences
-        for (int j = 0; j < kBatch; ++j)
-            guard[j] = options.light > T(0) && smallest[std::min(j, count - 1)].c[0][3] < options.light * mass[j] ? T(0) : T(1);
-        const Quad<T> velocity([](auto i) { return T(i < 3); });  // not the channel of the mass
-        ComponentFactors<T, Stencil::kFactors> factor[HighModes::kMost];
-        int slot[HighModes::kMost];
-        for (int h = 0; h < high.count; ++h) {
-            const int* e = high.exponent[h];
-            bool squares = false;
-            for (int a = 0; a < d; ++a) squares |= e[a + 3 - d] >= 2;
-            for (int c = 0; c < Stencil::kFactors; ++c)
+    // The modes beyond C are sums already; only those with differences are switched off near nodes that are too light.
+    void keep_high_modes(const Sums& sums, int at, const GatherOptions<T>& options, int64_t place, int count,
+                         const Particles<T>& out, bool past_cache) const {
+        alignas(64) T kept[d * kBatch];
+        for (int h = 0; h < options.high.count; ++h) {
+            const int* e = options.high.exponent[h];
+            const bool guarded = options.light > T(0) && (e[0] >= 2 || e[1] >= 2 || e[2] >= 2);
+            for (int i = 0; i < d; ++i)
                 for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
-                    V f = squares ? V(V(options.keep) * load<V>(guard + lane)) : V(options.keep);
-                    for (int a = 0; a < d; ++a) f *= gather_factor<V>(stencils, a, c, e[a + 3 - d], lane);
-                    store(f, factor[h].of[c] + lane);
+                    V mode = V(options.keep) * load<V>(sums.of[M::slot(e[0], e[1], e[2])][i] + at + lane);
+                    if (guarded) {
+                        const V least = V(options.light) * load<V>(mass + lane);
+                        mode = select(load<V>(sums.lightest + at + lane) < least, V(0), mode);
+                    }
+                    store(mode, kept + i * kBatch + lane);
                 }
-            slot[h] = M::slot(e[0], e[1], e[2]);
+            put_back(kept, count, d, out.stride, out.modes + int64_t(h) * d * out.stride + place, past_cache);
         }
-        // Many modes are more than caches hold until the next step.
-        constexpr int64_t kLarge = int64_t(1) << 25;
-        const bool past_cache = out.count * high.count * int64_t(sizeof(Quad<T>)) > kLarge &&
-                                reinterpret_cast<uintptr_t>(out.modes) % 16 == 0;
-        for (int j = 0; j < count; ++j) {
-            T* own = out.modes + (at + j) * high.count * 4;
-            for (int h = 0; h < high.count; ++h) {
-                const Quad<T> q = factor[h].quad(j) * velocity * Quad<T>(records[j].c[slot[h]], stdx::element_aligned);
-                if (past_cache)
-                    stream(q, own + 4 * h);
-                else
-                    q.copy_to(own + 4 * h, stdx::element_aligned);
-            }
-        }
-        if (past_cache) stream_end();
     }
 
     // Positions follow the grid velocity; the particle's own velocity is PIC, APIC or a FLIP blend. J15 A.6.2.
-    V move(int lane, const V& dt, const GatherOptions<T>& options, bool flip) {
+    V move(const Sums& sums, int at, int lane, const V& dt, const GatherOptions<T>& options, bool flip) {
         V speed2 = V(0), finite = V(0);
         for (int i = 0; i < d; ++i) {
-            V velocity = load<V>(u + i * kBatch + lane);
-            V moved = load<V>(x + i * kBatch + lane) + dt * velocity + load<V>(shift + i * kBatch + lane);
+            V velocity = load<V>(sums.of[0][i] + at + lane);
+            V moved = load<V>(x + i * kBatch + lane) + dt * velocity;
+            if (sums.shifted) moved += load<V>(sums.shift[i] + at + lane);
             if (flip) {
-                const V kept = load<V>(v + i * kBatch + lane) + load<V>(change + i * kBatch + lane);
+                const V kept = load<V>(v + i * kBatch + lane) + load<V>(sums.change[i] + at + lane);
                 velocity += V(options.flip) * (kept - velocity);
             }
             if (options.wrap_length[i] > T(0)) {
@@ -243,22 +200,25 @@ struct GatherBatch {
         return most;
     }
 
-    void write(int64_t at, int count, const Particles<T>& out, bool affine, bool deform) const {
-        put_back(x, count, d, out.stride, out.x + at);
-        put_back(v, count, d, out.stride, out.v + at);
-        if (affine) put_back(C, count, d * d, out.stride, out.C + at);
-        if (deform) put_back(F, count, d * d, out.stride, out.F + at);
-        put_back(z, count, out.states, out.stride, out.state + at);
-        put_back(mass, count, 1, out.stride, out.mass + at);
-        if (out.volume) put_back(volume, count, 1, out.stride, out.volume + at);
-        put_back(ids, count, 1, out.stride, out.ids + at);
-        if (out.tau) put_back(tau, count, BatchFunctions<T, d>::kSym, out.stride, out.tau + at);
+    void write(int64_t at, int count, const Particles<T>& out, bool affine, bool deform, bool past_cache) const {
+        auto put = [&](const auto* from, int components, auto* to) {
+            put_back(from, count, components, out.stride, to + at, past_cache);
+        };
+        put(x, d, out.x);
+        put(v, d, out.v);
+        if (affine) put(C, d * d, out.C);
+        if (deform) put(F, d * d, out.F);
+        put(z, out.states, out.state);
+        put(mass, 1, out.mass);
+        if (out.volume) put(volume, 1, out.volume);
+        put(ids, 1, out.ids);
+        if (out.tau) put(tau, BatchFunctions<T, d>::kSym, out.tau);
     }
 
     // Particles in one place would move together for ever; where too many meet, each goes its own way by up to a tenth of a cell.
-    void shake_apart(int count, const Lattice<T, d>& lattice, const GatherOptions<T>& options) {
+    void shake_apart(const T* crowd, int count, const Lattice<T, d>& lattice, const GatherOptions<T>& options) {
         for (int j = 0; j < count; ++j) {
-            if (!(records[j].c[0][3] > options.crowded)) continue;
+            if (!(crowd[j] > options.crowded)) continue;
             for (int a = 0; a < d; ++a) {
                 uint64_t bits = (options.seed ^ (uint64_t(ids[j]) * d + a + 1)) * 0x9e3779b97f4a7c15ull;
                 bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9ull;
@@ -266,6 +226,13 @@ struct GatherBatch {
                 x[a * kBatch + j] += T(0.1 * unit) * lattice.dx;
             }
         }
+    }
+
+    void report_to(GatherReport& report) const {
+        report.max_speed2 = std::max(report.max_speed2, double(stdx::hmax(speed2_max)));
+        report.max_strain2 = std::max(report.max_strain2, double(stdx::hmax(strain2_max)));
+        report.max_wave_speed2 = std::max(report.max_wave_speed2, double(stdx::hmax(wave2_max)));
+        report.max_viscosity = std::max(report.max_viscosity, double(stdx::hmax(viscosity_max)));
     }
 
     int first_bad(int count) const {
@@ -280,19 +247,14 @@ struct GatherBatch {
 };
 
 template <class T, int d>
-inline void prefetch_for_gather(const Particles<T>& in, int64_t from, const Particles<T>& out, int64_t to, bool flip,
-                                bool affine, bool deform) {
+inline void prefetch_for_gather(const Particles<T>& in, int64_t from, bool flip, bool deform) {
     prefetch<false>(in.x, in.stride, d, from);
     if (deform) prefetch<false>(in.F, in.stride, d * d, from);
     prefetch<false>(in.mass, 0, 1, from);
-    prefetch<false>(in.volume, 0, 1, from);
+    if (in.volume) prefetch<false>(in.volume, 0, 1, from);
     prefetch<false>(in.ids, 0, 1, from);
     prefetch<false>(in.state, in.stride, in.states, from);
     if (flip) prefetch<false>(in.v, in.stride, d, from);
-    prefetch<true>(out.x, out.stride, d, to);
-    prefetch<true>(out.v, out.stride, d, to);
-    if (affine) prefetch<true>(out.C, out.stride, d * d, to);
-    if (deform) prefetch<true>(out.F, out.stride, d * d, to);
 }
 
 }  // namespace detail
@@ -306,50 +268,67 @@ struct NodeFields {
 };
 
 // set: the affine set takes C for the velocity gradient ("mls"), larger ones the true B-spline gradient.
-// `material`: null leaves the trial F (its flow happens elsewhere).
-template <class Stencil, ModeSet set, class T = typename Stencil::Scalar, int d = Stencil::dimension>
+// `material`: null leaves the trial F (its flow happens elsewhere). Grid: NodeGrid or FaceGrid.
+template <class Grid, ModeSet set, class T = typename Grid::Scalar, int d = Grid::dimension>
 GatherReport gather(const Particles<T>& in, const Particles<T>& out, const Parameters<T>& parameters,
                     const BatchFunctions<T, d>* material, const Lattice<T, d>& lattice, const Blocks& blocks,
                     const int32_t* reach, const NodeFields<T>& nodes, const GatherOptions<T>& options) {
-    constexpr int kReach = Stencil::kTileDegree, kTile = kTileNodes<d, kReach> * 4;
+    constexpr int kReach = Grid::kReach, kTile = kPaddedTile<d, kReach>;
     std::vector<GatherReport> reports(blocks.count);
     const bool flip = nodes.change != nullptr, affine = options.affine != Affine::none, deform = options.deform;
     bool guarded = false;
     for (int h = 0; h < options.high.count; ++h)
         for (const int e : options.high.exponent[h]) guarded |= e >= 2 && options.light > T(0);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(team(in.count))
-    for (int64_t s = 0; s < blocks.count; ++s) {
-        alignas(64) T tile[kTile], change_tile[kTile], shift_tile[kTile];
-        auto read = [&](const T* from, T* to) {
-            if (from) read_tile<T, d, kReach>(from, reach + s * kCorners<d>, to);
-            return from ? to : nullptr;
-        };
-        const T *velocity = read(nodes.velocity, tile), *change = read(nodes.change, change_tile),
-                *shift = read(nodes.shift, shift_tile);
-        const BlockCoords<d> block = block_coords<d>(blocks.keys[s]);
-        detail::GatherBatch<Stencil, set> data;
-        Stencil stencils;
-        GatherReport& report = reports[s];
-        for (int64_t begin = blocks.offsets[s]; begin < blocks.offsets[s + 1]; begin += kBatch) {
-            const BatchIndices batch(blocks.order, begin, blocks.offsets[s + 1]);
-            if (begin + kAhead < in.count)
-                detail::prefetch_for_gather<T, d>(in, blocks.order[begin + kAhead], out, begin + kAhead, flip, affine, deform);
-            data.fetch(batch, in, flip, deform);
-            stencils.compute(data.x, lattice, block, Stencil::degree == 1 || options.high.count > 0);
-            data.sum_nodes(stencils, batch.count, velocity, change, shift, guarded);
-            if (!data.advance(stencils, lattice, options, flip) && report.bad < 0) {
-                const int j = data.first_bad(batch.count);
-                if (j >= 0) report.bad = batch.at[j];
-            }
-            if (material) data.flow(batch, *material, parameters, options.dt);
-            if (options.crowded > T(0)) data.shake_apart(batch.count, lattice, options);
-            data.write(begin, batch.count, out, affine, deform);
-            if (options.high.count) data.keep_high_modes(stencils, options, begin, batch.count, out);
+    const bool past_cache = in.count * int64_t(sizeof(T)) * (2 * d + 2 * d * d + options.high.count * d) > kLargerThanCaches;
+#pragma omp parallel num_threads(team(in.count))
+    {
+#pragma omp for schedule(dynamic, 1)
+        for (int64_t s = 0; s < blocks.count; ++s) {
+            alignas(64) T tile[kTile] = {}, change_tile[kTile] = {}, shift_tile[kTile] = {};
+            auto read = [&](const T* from, T* to) {
+                if (from) read_tile<T, d, kReach>(from, reach + s * kCorners<d>, to);
+            };
+            const BlockCoords<d> block = block_coords<d>(blocks.keys[s]);
+            detail::GatherBatch<Grid, set> data[kChunk / kBatch];
+            typename Grid::Places places;
+            typename Grid::Factors factors;
+            ChunkSums<T, d, Modes<set, d, Grid::degree>::count> sums;
+            GatherReport& report = reports[s];
+            read(nodes.velocity, tile), read(nodes.change, change_tile), read(nodes.shift, shift_tile);
+            sums.shifted = nodes.shift != nullptr;
+            for_chunks(blocks, s, [&](int64_t begin, int64_t end) {
+                const int count = int(end - begin);
+                for (int at = 0; at < count; at += kBatch) {
+                    const BatchIndices batch(blocks.order, begin + at, end);
+                    if (begin + at + kAhead < in.count)
+                        detail::prefetch_for_gather<T, d>(in, blocks.order[begin + at + kAhead], flip, deform);
+                    data[at / kBatch].fetch(batch, in, flip, deform);
+                    places.compute(data[at / kBatch].x, lattice, block, at);
+                }
+                Grid::template gather<set>(tile, places, count, sums.of);
+                if (guarded) Grid::lightest(tile, places, count, sums.lightest);
+                if (options.crowded > T(0)) Grid::crowd(tile, places, count, sums.crowd);
+                if (flip) Grid::template gather<ModeSet::value>(change_tile, places, count, &sums.change);
+                if (sums.shifted) Grid::template gather<ModeSet::value>(shift_tile, places, count, &sums.shift);
+                for (int at = 0; at < count; at += kBatch) {
+                    auto& own = data[at / kBatch];
+                    const BatchIndices batch(blocks.order, begin + at, end);
+                    sums.pad(at, batch.count);
+                    factors.compute(places, at, Grid::degree == 1 || options.high.count > 0);
+                    if (!own.advance(sums, factors, at, lattice, options, flip) && report.bad < 0) {
+                        const int j = own.first_bad(batch.count);
+                        if (j >= 0) report.bad = batch.at[j];
+                    }
+                    if (material) own.flow(batch, *material, parameters, options.dt);
+                    if (options.crowded > T(0)) own.shake_apart(sums.crowd + at, batch.count, lattice, options);
+                    own.write(begin + at, batch.count, out, affine, deform, past_cache);
+                    if (options.high.count)
+                        own.keep_high_modes(sums, at, options, begin + at, batch.count, out, past_cache);
+                }
+            });
+            for (const auto& own : data) own.report_to(report);
         }
-        report.max_speed2 = double(stdx::hmax(data.speed2_max));
-        report.max_strain2 = double(stdx::hmax(data.strain2_max));
-        report.max_wave_speed2 = double(stdx::hmax(data.wave2_max));
-        report.max_viscosity = double(stdx::hmax(data.viscosity_max));
+        stream_end();
     }
     GatherReport total;
     for (const auto& report : reports) total.merge(report);

@@ -16,7 +16,7 @@ template <class T>
 struct Particles {
     T *x, *v, *C, *F, *mass, *volume, *state;
     T* tau;    // Kirchhoff stress (upper triangle) where it is kept with the particles, else null
-    T* modes;  // coefficients of the polynomial modes beyond C in m/s, (particle, mode, 4 channels); null without any
+    T* modes;  // coefficients of the polynomial modes beyond C in m/s, (mode, component, particle); null without any
     int32_t* ids;
     int64_t stride;
     int64_t count;
@@ -41,6 +41,9 @@ struct Blocks {
 // Component-major arrays are more streams than the hardware prefetcher follows, so kernels ask for the cache lines of a
 // batch two batches ahead: one line per component.
 inline constexpr int kAhead = 2 * kBatch;
+
+// Bytes that will not stay in any cache until they are read again.
+inline constexpr int64_t kLargerThanCaches = int64_t(1) << 25;
 
 template <bool write, class T>
 inline void prefetch(const T* component, int64_t stride, int components, int64_t index) {

@@ -5,7 +5,8 @@
 #pragma once
 
 #include "../math/transpose.hpp"
-#include "modes.hpp"
+#include "run_scatter.hpp"
+#include "tiles.hpp"
 
 namespace continua {
 
@@ -61,10 +62,11 @@ struct ScatterBatch {
         }
     }
 
-    // Node coefficients of all modes of the batch.
+    // Node coefficients of all modes of the batch. With distances f[axis][particle] from the first node, the linear modes are taken
+    // from there instead of from the particle (see `to_differences`).
     template <ModeSet set, class Stencil, class Record>
-    void coefficients(const Stencil& stencils, const Lattice<T, d>& lattice, const ScatterOptions<T>& options,
-                      Record* out) {
+    void coefficients(const Stencil& stencils, const Lattice<T, d>& lattice, const ScatterOptions<T>& options, Record* out,
+                      const T (*f)[kRow] = nullptr, int at = 0) {
         using V = Lanes<T>;
         constexpr int degree = Stencil::degree;
         using M = Modes<set, d, degree>;
@@ -78,7 +80,7 @@ struct ScatterBatch {
         for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
             const V m = load<V>(mass + lane), s = impulse * load<V>(volume + lane);
             for (int i = 0; i < d; ++i) {
-                store(V(m * load<V>(v + i * kBatch + lane)), value[i] + lane);
+                V first = m * load<V>(v + i * kBatch + lane);
                 for (int a = 0; a < d; ++a) {
                     V slope = affine ? V(m * load<V>(C + (i * d + a) * kBatch + lane)) : V(0);
                     if (options.stress) {
@@ -88,8 +90,10 @@ struct ScatterBatch {
                             if (options.gradient)
                                 store(V(load<V>(stencils.kappa_of(a, i) + lane) * force), difference[a][i] + lane);
                     }
+                    if (f) first -= load<V>(f[a] + at + lane) * slope;
                     store(slope, linear[a][i] + lane);
                 }
+                store(first, value[i] + lane);
             }
         }
         to_records<T, 4>({value[0], value[1], value[2], mass}, out->c[0], stride);
@@ -131,33 +135,45 @@ struct ScatterBatch {
         using V = Lanes<T>;
         constexpr int degree = Stencil::degree;
         using M = Modes<set, d, degree>;
-        ComponentFactors<T, Stencil::kFactors> factor[HighModes::kMost];
-        int slot[HighModes::kMost];
-        bool add[HighModes::kMost];  // to the difference of the force
+        constexpr int stride = sizeof(Record) / sizeof(T);
+        alignas(64) T own[3][kBatch] = {};
         for (int h = 0; h < high.count; ++h) {
             const int* e = high.exponent[h];
-            for (int c = 0; c < Stencil::kFactors; ++c)
+            const int slot = M::slot(e[0], e[1], e[2]);
+            const bool added = degree > 1 && set >= ModeSet::gradient && e[0] + e[1] + e[2] == degree &&
+                               (e[0] == degree || e[1] == degree || e[2] == degree);  // to the difference of the force
+            batch.fetch(from.modes + int64_t(h) * d * from.stride, from.stride, d, own[0]);
+            for (int c = 0; c < d; ++c)
                 for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
                     V f = load<V>(mass + lane);
                     for (int a = 0; a < d; ++a)
                         if (e[a + 3 - d] == degree) f *= load<V>(stencils.norm_of(a, c) + lane);
-                    store(f, factor[h].of[c] + lane);
+                    store(V(f * load<V>(own[c] + lane)), own[c] + lane);
                 }
-            slot[h] = M::slot(e[0], e[1], e[2]);
-            add[h] = degree > 1 && set >= ModeSet::gradient && e[0] + e[1] + e[2] == degree &&
-                     (e[0] == degree || e[1] == degree || e[2] == degree);
-        }
-        for (int j = 0; j < batch.count; ++j) {
-            const T* own = from.modes + batch.at[j] * int64_t(high.count) * 4;
-            for (int h = 0; h < high.count; ++h) {
-                T* to = out[j].c[slot[h]];
-                Quad<T> q = factor[h].quad(j) * Quad<T>(own + 4 * h, stdx::element_aligned);
-                if (add[h]) q += Quad<T>(to, stdx::element_aligned);
-                q.copy_to(to, stdx::element_aligned);
-            }
+            if (added)
+                to_records<T, 3, true>({own[0], own[1], own[2]}, out->c[slot], stride);
+            else
+                to_records<T, 3>({own[0], own[1], own[2]}, out->c[slot], stride);
         }
     }
 };
+
+// Slots of a set of modes that neither `coefficients` nor `add_high_modes` fills.
+template <ModeSet set, int d, int degree>
+inline std::vector<int> idle_slots(const HighModes& high) {
+    using M = Modes<set, d, degree>;
+    std::vector<bool> used(M::count, false);
+    used[0] = true;
+    for (int a = 0; a < d; ++a) {
+        used[M::along(a, 1)] = true;
+        if (set >= ModeSet::gradient) used[M::along(a, degree)] = true;
+    }
+    for (int h = 0; h < high.count; ++h) used[M::slot(high.exponent[h][0], high.exponent[h][1], high.exponent[h][2])] = true;
+    std::vector<int> idle;
+    for (int slot = 0; slot < M::count; ++slot)
+        if (!used[slot]) idle.push_back(slot);
+    return idle;
+}
 
 template <class T, int d>
 inline void prefetch_for_scatter(const Particles<T>& from, int64_t i, const ScatterOptions<T>& options) {
@@ -180,30 +196,45 @@ inline void prefetch_for_scatter(const Particles<T>& from, int64_t i, const Scat
 
 }  // namespace detail
 
-// tiles: (blocks, tile nodes, 4), overwritten. Stress is what the particles keep, or else what the material says of F.
+// nodes (grid blocks, 4^d, 4): added to. Stress is what the particles keep, or else what the material says of F.
 template <class T, int d, int degree, ModeSet set>
 void scatter(const Particles<T>& particles, const Parameters<T>& parameters, const BatchFunctions<T, d>& material,
-             const Lattice<T, d>& lattice, const Blocks& blocks, const ScatterOptions<T>& options, T* tiles) {
-    constexpr int64_t kTile = int64_t(kTileNodes<d, degree>) * 4;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(team(particles.count))
-    for (int64_t s = 0; s < blocks.count; ++s) {
-        alignas(64) T tile[detail::kScatterTile<T, d, degree>] = {};
+             const Lattice<T, d>& lattice, const Blocks& blocks, const Tiles& tiles, const ScatterOptions<T>& options,
+             T* nodes) {
+    constexpr bool products = set >= ModeSet::products;
+    const auto idle = detail::idle_slots<set, d, degree>(options.high);
+    for_coloured(tiles, particles.count, [&](int64_t s) {
+        alignas(64) T tile[kPaddedTile<d, degree>] = {};
         const BlockCoords<d> block = block_coords<d>(blocks.keys[s]);
         detail::ScatterBatch<T, d> data;
-        Stencils<T, d, degree> stencils;
-        ModeRecord<T, Modes<set, d, degree>::count> records[kBatch] = {};
-        for (int64_t begin = blocks.offsets[s]; begin < blocks.offsets[s + 1]; begin += kBatch) {
-            const BatchIndices batch(blocks.order, begin, blocks.offsets[s + 1]);
-            if (begin + kAhead < particles.count)
-                detail::prefetch_for_scatter<T, d>(particles, blocks.order[begin + kAhead], options);
-            data.fetch(batch, particles, parameters, material, options);
-            stencils.compute(data.x, lattice, block, degree == 1 || options.high.count > 0);
-            data.template coefficients<set>(stencils, lattice, options, records);
-            if (options.high.count) data.template add_high_modes<set>(stencils, batch, particles, options.high, records);
-            stencils.for_packs(batch.count, [&]<int G>(int j) { scatter_pack<G, set>(tile, stencils, j, records + j); });
-        }
-        detail::fold_tile<T, kTileNodes<d, degree>>(tile, tiles + s * kTile);
-    }
+        Places<T, d, degree> places;
+        RunWeights<T, d, degree> weights;
+        BatchFactors<T, d, degree> factors;
+        ModeRecord<T, Modes<set, d, degree>::count> records[kChunk + 1] = {};
+        for_chunks(blocks, s, [&](int64_t begin, int64_t end) {
+            for (int at = 0; begin + at < end; at += kBatch) {
+                const BatchIndices batch(blocks.order, begin + at, end);
+                if (begin + at + kAhead < particles.count)
+                    detail::prefetch_for_scatter<T, d>(particles, blocks.order[begin + at + kAhead], options);
+                data.fetch(batch, particles, parameters, material, options);
+                places.compute(data.x, lattice, block, at);
+                weights.compute(places, at);
+                factors.compute(places, at, degree == 1 || options.high.count > 0);
+                data.template coefficients<set>(factors, lattice, options, records + at,
+                                                products || degree == 1 ? nullptr : places.f, at);
+                if (options.high.count)
+                    data.template add_high_modes<set>(factors, batch, particles, options.high, records + at);
+            }
+            const int count = int(end - begin);
+            if constexpr (products) {
+                for (int j = 0; j < count; ++j)
+                    for (const int slot : idle) std::fill_n(records[j].c[slot], 4, T(0));
+                to_differences<T, d, degree, set>(places, count, records);
+            }
+            scatter_runs<T, d, degree, set>(places, weights, count, records, tile);
+        });
+        add_tile<T, d, degree>(tile, tiles.reach + s * kCorners<d>, nodes);
+    });
 }
 
 }  // namespace continua

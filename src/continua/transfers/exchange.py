@@ -119,18 +119,18 @@ class Exchange:
         add: bool = False,
     ) -> None:
         """Momentum and mass, and the impulse of stress during dt [s]: sum w (m v, m) - dt V tau grad w."""
-        tiles = self._empty_tiles()
         _core.scatter(
             **self._on_grid,
             **self._law(),
             plan=self.rule.plan,
+            links=self.links,
             gradient=not self.rule.mls,
             dt=dt,
             momentum=momentum,
             stress=stress and self.particles.law is not None,
-            tiles=tiles,
+            add=add,
+            nodes=nodes,
         )
-        self._collect(tiles, nodes, add=add)
 
     def scatter_values(
         self, values: NDArray, nodes: NDArray, *, squared: bool = False, add: bool = False
