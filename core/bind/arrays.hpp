@@ -128,6 +128,7 @@ inline Parameters<T> parameters_of(nb::handle object, const Particles<T>& partic
     const int32_t* rows = checked<int32_t>(object.attr("rows"), "parameters.rows", {n});
     if (n > kMaxParameters) throw std::invalid_argument("parameters.values: too many parameters");
     p.count = int(n);
+    p.stride = particles.stride;
     for (int i = 0; i < p.count; ++i) {
         if (rows[i] >= particles.states) throw std::invalid_argument("parameters.rows: no such row in state");
         p.at[i] = rows[i] < 0 ? values + i : particles.state + rows[i] * particles.stride;

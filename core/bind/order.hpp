@@ -52,8 +52,7 @@ inline const int32_t* reach_of(const Links& links, int64_t particle_blocks, int6
 
 template <int d>
 inline Tiles tiles_of(const Links& links, int64_t particle_blocks, int64_t node_blocks) {
-    return {reach_of<d>(links, particle_blocks, node_blocks), links.colours.blocks.data(), links.colours.offsets.data(),
-            int(links.colours.offsets.size()) - 1};
+    return {reach_of<d>(links, particle_blocks, node_blocks), links.colours};
 }
 
 }  // namespace continua

@@ -50,7 +50,7 @@ void scatter_fill(const FieldSet<T>& set, const Lattice<T, d>& lattice, const Zo
             const BatchIndices batch(set.order.order, begin, set.order.offsets[s + 1]);
             batch.fetch(particles.x, particles.stride, d, data.x);
             batch.fetch(particles.F, particles.stride, d * d, data.F);
-            batch.fetch(particles.volume, data.volume);
+            batch.fetch(particles.volume, particles.stride, 1, data.volume);
             detail::current_volumes<T, d>(data.F, data.volume, scale, data.mass);
             std::copy(data.mass, data.mass + kBatch, data.volume);
             stencils.compute(data.x, lattice, block, degree == 1);

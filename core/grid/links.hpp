@@ -40,35 +40,42 @@ void link_blocks(const uint64_t* particle_keys, int64_t particle_blocks, const u
         }
 }
 
-// Tiles of one colour share no node: blocks of equal parity along every axis are two blocks apart, and a tile reaches less than one
-// block beyond its own. On a periodic axis with an odd number of blocks the last one has a colour of its own. So every
-// node adds up its tiles in the order of their colours, for any number of threads.
+// Particle blocks in groups of 2^d, cubes whose blocks follow each other in memory, and the groups in colours. Tiles of two groups of
+// one colour share no node: groups of equal parity along every axis are two groups apart, and a tile reaches less than one block
+// beyond its own. On a periodic axis with an odd number of groups the last one has a colour of its own. So every node adds up its
+// tiles in an order that geometry gives, for any number of threads.
 struct Colours {
-    std::vector<int32_t> blocks;   // particle blocks, colour after colour
-    std::vector<int64_t> offsets;  // of the colours
+    std::vector<int32_t> begin, end;  // particle blocks of the groups, colour after colour
+    std::vector<int64_t> offsets;     // groups of the colours
+
+    int count() const { return int(offsets.size()) - 1; }
 };
 
 template <class T, int d>
 Colours colour_blocks(const uint64_t* particle_keys, int64_t particle_blocks, const Lattice<T, d>& lattice) {
     constexpr int kColours = d == 2 ? 9 : 27;
-    auto colour = [&](int64_t s) {
-        const BlockCoords<d> b = block_coords<d>(particle_keys[s]);
+    auto colour = [&](uint64_t key) {
+        const BlockCoords<d> b = block_coords<d>(key);
         int c = 0;
         for (int a = 0; a < d; ++a) {
-            const bool seam = lattice.period[a] % 2 == 1 && lattice.wrap(b[a], a) == lattice.period[a] - 1;
-            c = 3 * c + (seam ? 2 : lattice.wrap(b[a], a) & 1);
+            // Keys count from -kBias, which is even, and wrapped blocks from 0: pairs of blocks are the same in both.
+            const int32_t groups = (lattice.period[a] + 1) / 2, group = lattice.wrap(b[a], a) >> 1;
+            c = 3 * c + (groups % 2 == 1 && group == groups - 1 && groups > 1 ? 2 : group & 1);
         }
         return c;
     };
-    std::vector<int64_t> count(kColours + 1, 0);
-    for (int64_t s = 0; s < particle_blocks; ++s) ++count[colour(s) + 1];
-    Colours found{std::vector<int32_t>(particle_blocks), {0}};
-    for (int c = 0; c < kColours; ++c) {
-        if (count[c + 1] > 0) found.offsets.push_back(count[c] + count[c + 1]);
-        count[c + 1] += count[c];
+    std::vector<std::vector<std::pair<int32_t, int32_t>>> found(kColours);
+    for (int64_t s = 0, t = 0; s < particle_blocks; s = t) {
+        while (t < particle_blocks && particle_keys[t] >> d == particle_keys[s] >> d) ++t;
+        found[colour(particle_keys[s])].push_back({int32_t(s), int32_t(t)});
     }
-    for (int64_t s = 0; s < particle_blocks; ++s) found.blocks[count[colour(s)]++] = int32_t(s);
-    return found;
+    Colours colours{{}, {}, {0}};
+    for (const auto& groups : found) {
+        if (groups.empty()) continue;
+        for (const auto& [begin, end] : groups) colours.begin.push_back(begin), colours.end.push_back(end);
+        colours.offsets.push_back(int64_t(colours.begin.size()));
+    }
+    return colours;
 }
 
 }  // namespace continua

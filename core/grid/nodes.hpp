@@ -2,6 +2,8 @@
 // reaches, scattered by one thread; grid blocks then add up the tiles that overlap them in a fixed order.
 #pragma once
 
+#include <utility>
+
 #include "../parallel.hpp"
 #include "blocks.hpp"
 
@@ -20,24 +22,36 @@ inline void for_block_nodes(Function&& function) {  // function(node number, loc
         }
 }
 
+template <int d, class Function>
+inline void static_corners(Function&& function) {
+    [&]<int... corner>(std::integer_sequence<int, corner...>) {
+        (function(std::integral_constant<int, corner>{}), ...);
+    }(std::make_integer_sequence<int, kCorners<d>>{});
+}
+
 // Visit the rows (runs of nodes along the last axis) shared by a tile and the grid block at one of its corners:
-// function(first tile node, first block node, run length).
+// function(first tile node, first block node, run length), the last as an integral_constant.
+template <int d, int degree, int corner, class Function>
+inline void for_shared_rows(Function&& function) {
+    constexpr int S = kSide + degree;
+    constexpr auto begin = [](int a) { return (corner >> (d - 1 - a)) & 1 ? kSide : 0; };
+    constexpr auto count = [](int a) { return (corner >> (d - 1 - a)) & 1 ? degree : kSide; };
+    constexpr std::integral_constant<int, count(d - 1)> run;
+    for (int i = 0; i < count(0); ++i) {
+        if constexpr (d == 2)
+            function((begin(0) + i) * S + begin(1), i * kSide, run);
+        else
+            for (int j = 0; j < count(1); ++j)
+                function(((begin(0) + i) * S + begin(1) + j) * S + begin(2), (i * kSide + j) * kSide, run);
+    }
+}
+
+// For a corner known at run time only.
 template <int d, int degree, class Function>
 inline void for_shared_rows(int corner, Function&& function) {
-    constexpr int S = kSide + degree;
-    int begin[3] = {}, count[3] = {1, 1, 1};
-    for (int a = 0; a < d; ++a) {
-        const bool upper = (corner >> (d - 1 - a)) & 1;
-        begin[a] = upper ? kSide : 0;
-        count[a] = upper ? degree : kSide;
-    }
-    if constexpr (d == 2) {
-        for (int i = 0; i < count[0]; ++i) function((begin[0] + i) * S + begin[1], i * kSide, count[1]);
-    } else {
-        for (int i = 0; i < count[0]; ++i)
-            for (int j = 0; j < count[1]; ++j)
-                function(((begin[0] + i) * S + begin[1] + j) * S + begin[2], (i * kSide + j) * kSide, count[2]);
-    }
+    static_corners<d>([&](auto c) {
+        if (c == corner) for_shared_rows<d, degree, c>(function);
+    });
 }
 
 // nodes[b] (+)= sum over corners of the overlapping tiles.
@@ -48,26 +62,13 @@ void collect_tiles(const T* tiles, const int32_t* sources, int64_t blocks, bool 
     for (int64_t b = 0; b < blocks; ++b) {
         T* block = nodes + b * kBlock;
         if (!accumulate) std::fill(block, block + kBlock, T(0));
-        for (int corner = 0; corner < kCorners<d>; ++corner) {
+        static_corners<d>([&](auto corner) {
             const int32_t s = sources[b * kCorners<d> + corner];
-            if (s < 0) continue;
+            if (s < 0) return;
             const T* tile = tiles + s * kTile;
-            for_shared_rows<d, degree>(corner, [&](int from, int to, int count) {
+            for_shared_rows<d, degree, corner>([&](int from, int to, auto count) {
                 for (int k = 0; k < 4 * count; ++k) block[4 * to + k] += tile[4 * from + k];
             });
-        }
-    }
-}
-
-// Copy the nodes of the tile of one particle block from the grid blocks it reaches.
-template <class T, int d, int degree>
-inline void read_tile(const T* nodes, const int32_t* reach, T* tile) {
-    for (int corner = 0; corner < kCorners<d>; ++corner) {
-        const int32_t b = reach[corner];
-        if (b < 0) continue;
-        const T* block = nodes + int64_t(b) * kBlockNodes<d> * 4;
-        for_shared_rows<d, degree>(corner, [&](int to, int from, int count) {
-            std::copy(block + 4 * from, block + 4 * (from + count), tile + 4 * to);
         });
     }
 }

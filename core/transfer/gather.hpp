@@ -76,9 +76,9 @@ struct GatherBatch {
     void fetch(const BatchIndices& batch, const Particles<T>& in, bool flip, bool deform) {
         batch.fetch(in.x, in.stride, d, x);
         if (deform) batch.fetch(in.F, in.stride, d * d, F);
-        batch.fetch(in.mass, mass);
-        if (in.volume) batch.fetch(in.volume, volume);
-        batch.fetch(in.ids, ids);
+        batch.fetch(in.mass, in.stride, 1, mass);
+        if (in.volume) batch.fetch(in.volume, in.stride, 1, volume);
+        batch.fetch(in.ids, in.stride, 1, ids);
         batch.fetch(in.state, in.stride, in.states, z);
         if (flip) batch.fetch(in.v, in.stride, d, v);
     }
@@ -248,13 +248,13 @@ struct GatherBatch {
 
 template <class T, int d>
 inline void prefetch_for_gather(const Particles<T>& in, int64_t from, bool flip, bool deform) {
-    prefetch<false>(in.x, in.stride, d, from);
-    if (deform) prefetch<false>(in.F, in.stride, d * d, from);
-    prefetch<false>(in.mass, 0, 1, from);
-    if (in.volume) prefetch<false>(in.volume, 0, 1, from);
-    prefetch<false>(in.ids, 0, 1, from);
-    prefetch<false>(in.state, in.stride, in.states, from);
-    if (flip) prefetch<false>(in.v, in.stride, d, from);
+    prefetch(in.x, in.stride, d, from);
+    if (deform) prefetch(in.F, in.stride, d * d, from);
+    prefetch(in.mass, 0, 1, from);
+    if (in.volume) prefetch(in.volume, 0, 1, from);
+    prefetch(in.ids, 0, 1, from);
+    prefetch(in.state, in.stride, in.states, from);
+    if (flip) prefetch(in.v, in.stride, d, from);
 }
 
 }  // namespace detail
@@ -280,56 +280,54 @@ GatherReport gather(const Particles<T>& in, const Particles<T>& out, const Param
     for (int h = 0; h < options.high.count; ++h)
         for (const int e : options.high.exponent[h]) guarded |= e >= 2 && options.light > T(0);
     const bool past_cache = in.count * int64_t(sizeof(T)) * (2 * d + 2 * d * d + options.high.count * d) > kLargerThanCaches;
-#pragma omp parallel num_threads(team(in.count))
-    {
-#pragma omp for schedule(dynamic, 1)
-        for (int64_t s = 0; s < blocks.count; ++s) {
-            alignas(64) T tile[kTile] = {}, change_tile[kTile] = {}, shift_tile[kTile] = {};
-            auto read = [&](const T* from, T* to) {
-                if (from) read_tile<T, d, kReach>(from, reach + s * kCorners<d>, to);
-            };
-            const BlockCoords<d> block = block_coords<d>(blocks.keys[s]);
-            detail::GatherBatch<Grid, set> data[kChunk / kBatch];
-            typename Grid::Places places;
-            typename Grid::Factors factors;
-            ChunkSums<T, d, Modes<set, d, Grid::degree>::count> sums;
-            GatherReport& report = reports[s];
-            read(nodes.velocity, tile), read(nodes.change, change_tile), read(nodes.shift, shift_tile);
-            sums.shifted = nodes.shift != nullptr;
-            for_chunks(blocks, s, [&](int64_t begin, int64_t end) {
-                const int count = int(end - begin);
-                for (int at = 0; at < count; at += kBatch) {
-                    const BatchIndices batch(blocks.order, begin + at, end);
-                    if (begin + at + kAhead < in.count)
-                        detail::prefetch_for_gather<T, d>(in, blocks.order[begin + at + kAhead], flip, deform);
-                    data[at / kBatch].fetch(batch, in, flip, deform);
-                    places.compute(data[at / kBatch].x, lattice, block, at);
+    for_blocks(blocks.count, in.count, [&](int64_t s, int64_t next) {
+        const Ahead ahead(blocks, s, next);
+        alignas(64) T tile[kTile], change_tile[kTile], shift_tile[kTile];
+        auto read = [&](const T* from, T* to) {
+            if (from) read_tile<T, d, kReach>(from, reach + s * kCorners<d>, to);
+            std::fill(to + kTile - 16, to + kTile, T(0));
+        };
+        const BlockCoords<d> block = block_coords<d>(blocks.keys[s]);
+        detail::GatherBatch<Grid, set> data[kChunk / kBatch];
+        BatchIndices batches[kChunk / kBatch];
+        typename Grid::Places places;
+        typename Grid::Factors factors;
+        ChunkSums<T, d, Modes<set, d, Grid::degree>::count> sums;
+        read(nodes.velocity, tile), read(nodes.change, change_tile), read(nodes.shift, shift_tile);
+        sums.shifted = nodes.shift != nullptr;
+        for_chunks(blocks, s, [&](int64_t begin, int64_t end) {
+            const int count = int(end - begin);
+            for (int at = 0; at < count; at += kBatch) {
+                const BatchIndices& batch = batches[at / kBatch] = BatchIndices(blocks.order, begin + at, end);
+                ahead.from(begin + at, [&](int64_t place) {
+                    detail::prefetch_for_gather<T, d>(in, blocks.order[place], flip, deform);
+                });
+                data[at / kBatch].fetch(batch, in, flip, deform);
+                places.compute(data[at / kBatch].x, lattice, block, at);
+            }
+            Grid::template gather<set>(tile, places, count, sums.of);
+            if (guarded) Grid::lightest(tile, places, count, sums.lightest);
+            if (options.crowded > T(0)) Grid::crowd(tile, places, count, sums.crowd);
+            if (flip) Grid::template gather<ModeSet::value>(change_tile, places, count, &sums.change);
+            if (sums.shifted) Grid::template gather<ModeSet::value>(shift_tile, places, count, &sums.shift);
+            for (int at = 0; at < count; at += kBatch) {
+                auto& own = data[at / kBatch];
+                const BatchIndices& batch = batches[at / kBatch];
+                sums.pad(at, batch.count);
+                factors.compute(places, at, Grid::degree == 1 || options.high.count > 0);
+                if (!own.advance(sums, factors, at, lattice, options, flip) && reports[s].bad < 0) {
+                    const int j = own.first_bad(batch.count);
+                    if (j >= 0) reports[s].bad = batch.at[j];
                 }
-                Grid::template gather<set>(tile, places, count, sums.of);
-                if (guarded) Grid::lightest(tile, places, count, sums.lightest);
-                if (options.crowded > T(0)) Grid::crowd(tile, places, count, sums.crowd);
-                if (flip) Grid::template gather<ModeSet::value>(change_tile, places, count, &sums.change);
-                if (sums.shifted) Grid::template gather<ModeSet::value>(shift_tile, places, count, &sums.shift);
-                for (int at = 0; at < count; at += kBatch) {
-                    auto& own = data[at / kBatch];
-                    const BatchIndices batch(blocks.order, begin + at, end);
-                    sums.pad(at, batch.count);
-                    factors.compute(places, at, Grid::degree == 1 || options.high.count > 0);
-                    if (!own.advance(sums, factors, at, lattice, options, flip) && report.bad < 0) {
-                        const int j = own.first_bad(batch.count);
-                        if (j >= 0) report.bad = batch.at[j];
-                    }
-                    if (material) own.flow(batch, *material, parameters, options.dt);
-                    if (options.crowded > T(0)) own.shake_apart(sums.crowd + at, batch.count, lattice, options);
-                    own.write(begin + at, batch.count, out, affine, deform, past_cache);
-                    if (options.high.count)
-                        own.keep_high_modes(sums, at, options, begin + at, batch.count, out, past_cache);
-                }
-            });
-            for (const auto& own : data) own.report_to(report);
-        }
-        stream_end();
-    }
+                if (material) own.flow(batch, *material, parameters, options.dt);
+                if (options.crowded > T(0)) own.shake_apart(sums.crowd + at, batch.count, lattice, options);
+                own.write(begin + at, batch.count, out, affine, deform, past_cache);
+                if (options.high.count) own.keep_high_modes(sums, at, options, begin + at, batch.count, out, past_cache);
+            }
+        });
+        for (const auto& own : data) own.report_to(reports[s]);
+        if (past_cache) stream_end();
+    });
     GatherReport total;
     for (const auto& report : reports) total.merge(report);
     return total;

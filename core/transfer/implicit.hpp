@@ -42,7 +42,7 @@ struct ImplicitPoint {
     }
     void fetch(const BatchIndices& indices, const Particles<T>& particles, const Parameters<T>& parameters) {
         indices.fetch(particles.F, particles.stride, d * d, F);
-        indices.fetch(particles.volume, volume);
+        indices.fetch(particles.volume, particles.stride, 1, volume);
         indices.fetch(particles.state, particles.stride, particles.states, z);
         indices.fetch(parameters, p);
     }
@@ -69,9 +69,9 @@ struct ImplicitWork {
     using Point = ImplicitPoint<T, d>;
 
     void prefetch(int64_t particle, int64_t) const {
-        continua::prefetch<false>(particles.F, particles.stride, d * d, particle);
-        continua::prefetch<false>(particles.volume, 0, 1, particle);
-        continua::prefetch<false>(particles.state, particles.stride, particles.states, particle);
+        continua::prefetch(particles.F, particles.stride, d * d, particle);
+        continua::prefetch(particles.volume, 0, 1, particle);
+        continua::prefetch(particles.state, particles.stride, particles.states, particle);
     }
     Point point(const BatchIndices& indices, const T* gradient) const {
         Point at;
@@ -159,7 +159,7 @@ struct ProductWork {
 
     void prefetch(int64_t, int64_t place) const {
         for (int part = 0; part < kBatch; part += 64 / sizeof(T))
-            continua::prefetch<false>(tangents.at, tangents.stride, tangents.rows, place + part);
+            continua::prefetch(tangents.at, tangents.stride, tangents.rows, place + part);
     }
     template <class Batch>
     void operator()(Batch& batch, const BatchIndices& indices, int64_t begin, int64_t) const {

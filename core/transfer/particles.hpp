@@ -28,6 +28,7 @@ template <class T>
 struct Parameters {
     const T* at[kMaxParameters];
     int64_t step[kMaxParameters];
+    int64_t stride;  // of the columns
     int count;
 };
 
@@ -40,52 +41,68 @@ struct Blocks {
 
 // Component-major arrays are more streams than the hardware prefetcher follows, so kernels ask for the cache lines of a
 // batch two batches ahead: one line per component.
-inline constexpr int kAhead = 2 * kBatch;
+inline constexpr int kAhead = 4 * kBatch;
 
 // Bytes that will not stay in any cache until they are read again.
 inline constexpr int64_t kLargerThanCaches = int64_t(1) << 25;
 
-template <bool write, class T>
+template <class T>
 inline void prefetch(const T* component, int64_t stride, int components, int64_t index) {
-    for (int c = 0; c < components; ++c) __builtin_prefetch(component + c * stride + index, write ? 1 : 0, 3);
+    for (int c = 0; c < components; ++c)
+        for (int line = 0; line < kBatch; line += 64 / int(sizeof(T)))
+            __builtin_prefetch(component + c * stride + index + line, 0, 3);
 }
+
+// Places in block order that come kAhead after those of a block at work: in it, or in the one that the same thread takes next.
+struct Ahead {
+    int64_t end, next, next_end;
+
+    Ahead(const Blocks& blocks, int64_t s, int64_t next_block) : end(blocks.offsets[s + 1]), next(0), next_end(0) {
+        if (next_block >= 0) next = blocks.offsets[next_block], next_end = blocks.offsets[next_block + 1];
+    }
+    // function(place) if there is one.
+    template <class Function>
+    void from(int64_t place, Function&& function) const {
+        int64_t there = place + kAhead;
+        if (there >= end) {
+            there += next - end;
+            if (there >= next_end) return;
+        }
+        function(there);
+    }
+};
 
 // Up to kBatch particles of one block; missing ones repeat the last index.
 struct BatchIndices {
-    int32_t at[kBatch];
-    int count;
-    bool contiguous;         // all of them
-    bool runs[kBatch / 4];  // four in a row: between two sorts by cell most of them are
+    alignas(64) int32_t at[kBatch];
+    int count = 0;
+    bool in_a_row = false;  // one after the other in memory
 
+    BatchIndices() = default;
     BatchIndices(const int32_t* order, int64_t begin, int64_t end) {
         count = int(std::min<int64_t>(kBatch, end - begin));
+        int32_t apart = 0;
         if (count == kBatch) {
             std::memcpy(at, order + begin, sizeof at);
+            for (int j = 0; j < kBatch; ++j) apart |= at[j] - at[0] - j;
         } else {
             for (int j = 0; j < kBatch; ++j) at[j] = order[begin + std::min(j, count - 1)];
+            for (int j = 0; j < count; ++j) apart |= at[j] - at[0] - j;
         }
-        contiguous = true;
-        for (int j = 0; j < kBatch; j += 4) {
-            runs[j / 4] = at[j + 1] == at[j] + 1 && at[j + 2] == at[j] + 2 && at[j + 3] == at[j] + 3;
-            contiguous &= runs[j / 4] && at[j] == at[0] + j;
-        }
+        in_a_row = apart == 0;
     }
-    template <class T>
-    void fetch(const T* from, T* to) const {
-        if (contiguous) {
-            std::memcpy(to, from + at[0], sizeof(T) * kBatch);
-            return;
-        }
-        for (int j = 0; j < kBatch; j += 4) {
-            if (runs[j / 4])
-                std::memcpy(to + j, from + at[j], sizeof(T) * 4);
-            else
-                for (int k = j; k < j + 4; ++k) to[k] = from[at[k]];
-        }
-    }
+    // Component-major columns of `stride` numbers.
     template <class T>
     void fetch(const T* from, int64_t stride, int components, T* to) const {
-        for (int c = 0; c < components; ++c) fetch(from + c * stride, to + c * kBatch);
+        if (in_a_row && at[0] + kBatch <= stride) {
+            for (int c = 0; c < components; ++c) std::memcpy(to + c * kBatch, from + c * stride + at[0], sizeof(T) * kBatch);
+            if (count < kBatch)
+                for (int c = 0; c < components; ++c)
+                    std::fill(to + c * kBatch + count, to + (c + 1) * kBatch, to[c * kBatch + count - 1]);
+        } else {
+            for (int c = 0; c < components; ++c)
+                for (int j = 0; j < kBatch; ++j) to[c * kBatch + j] = from[c * stride + at[j]];
+        }
     }
     template <class T>
     void fetch(const Parameters<T>& from, T* to) const {
@@ -93,7 +110,7 @@ struct BatchIndices {
             if (from.step[c] == 0)
                 std::fill(to + c * kBatch, to + (c + 1) * kBatch, *from.at[c]);
             else
-                fetch(from.at[c], to + c * kBatch);
+                fetch(from.at[c], from.stride, 1, to + c * kBatch);
         }
     }
 };

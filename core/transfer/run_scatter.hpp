@@ -1,10 +1,10 @@
 // Particles of one cell to its nodes, with the sums in registers: a tile is touched once per run of particles that share a cell.
 //
-// With r = k - f a mode of exponent below the degree is a polynomial in the number k of a node times its weight (see Modes), so
-// along the outer axes values follow from node to node by forward differences:
-//     node (i, j) += w_i w_j R,   R -> R + R_y along j,   R -> R + R_x along i
-// where R is a row of nodes along the last axis with four channels each, already times the weights there. The highest mode of an
-// axis is a difference D without weights: its particles are summed first and differences taken once per run.
+// With r = k - f at node k, a mode of exponent below the degree is a polynomial in r times the weight of the node (see Modes):
+//     node (i, j) += w_i w_j sum_e s_e0(r_i) s_e1(r_j) R_e0,e1
+// where R is a row of nodes along the last axis with four channels each, already times the weights there. Linear modes alone go
+// from node to node by adding their slopes, R -> R + R_y along j and R -> R + R_x along i, once their value is taken at node 0. The
+// highest mode of an axis is a difference D without weights: its particles are summed first and differences taken once per run.
 #pragma once
 
 #include "cell_gather.hpp"
@@ -46,23 +46,33 @@ struct RunWeights {
     }
 };
 
-// Records hold, for exponents below the degree, forward differences from node 0 (see `to_differences`).
+// c0 + c1 r + c2 (r^2 - 1/3) of the coefficients that are there; mode(e) gives them.
+template <bool first, bool second, class Q, class Mode>
+inline Q at_node(const Q& r, Mode&& mode) {
+    using T = Scalar<Q>;
+    Q sum = mode(std::integral_constant<int, 0>{});
+    if constexpr (first) sum += r * mode(std::integral_constant<int, 1>{});
+    if constexpr (second) sum += (r * r - Q(T(1) / T(3))) * mode(std::integral_constant<int, 2>{});
+    return sum;
+}
+
+// Adds a chunk to a tile. Records of the affine and gradient sets hold their value at node 0 instead of at the particle.
 template <class T, int d, int degree, ModeSet set, class Record>
 inline void scatter_runs(const Places<T, d, degree>& places, const RunWeights<T, d, degree>& weights, int count,
                          const Record* records, T* tile) {
-    constexpr int K = degree + 1, K0 = d == 3 ? K : 1, S = Places<T, d, degree>::S;
+    constexpr int K = degree + 1, K0 = d == 3 ? K : 1, S = Places<T, d, degree>::S, D = degree;
+    constexpr bool linear = set < ModeSet::products;
     using M = Modes<set, d, degree>;
-    constexpr int n = M::n, D = degree;
+    using Spline = BSpline<degree>;
+    constexpr int n = M::n;
     for_runs(places.node, count, [&](int begin, int end) {
         T* corner = tile + 4 * places.node[begin];
         for_node_packs<T, K>([&]<int G>(int first) {
             using Q = Pack<T, G>;
-            // Polynomials in the node number k and differences along the last axis: 1, k, k (k - 1) / 2 and D.
             const Q k([&](auto i) { return T(first + int(i) / 4); });
-            const Q pairs = Q(T(0.5)) * k * (k - Q(1));
             const Q difference([&](auto i) {
                 const int node = first + int(i) / 4;
-                return node <= degree ? BSpline<degree>::difference(node, T(1)) : T(0);
+                return node <= degree ? Spline::difference(node, T(1)) : T(0);
             });
             Q acc[K0][K], along_x[K], along_y[K0], along_both = Q(0);
             for (auto& line : acc)
@@ -71,95 +81,62 @@ inline void scatter_runs(const Places<T, d, degree>& places, const RunWeights<T,
             for (auto& q : along_y) q = Q(0);
             for (int p = begin; p < end; ++p) {
                 const Q w = spread<G>(weights.last[p] + first);
-                auto row = [&]<int e0, int e1>() {
-                    auto mode = [&](int slot) { return repeat<G>(records[p].c[slot]); };
-                    Q r = mode(M::slot(e0, e1, 0));
-                    if constexpr (degree > 1 && M::has(e0, e1, 1)) r += k * mode(M::slot(e0, e1, 1));
-                    if constexpr (degree > 2 && M::has(e0, e1, 2)) r += pairs * mode(M::slot(e0, e1, 2));
-                    r *= w;
-                    if constexpr (M::has(e0, e1, D)) r += difference * mode(M::slot(e0, e1, D));
-                    return r;
-                };
+                const Q r = linear ? k : Q(k - Q(places.f[d - 1][p]));
                 Q R[n][n];
                 static_for<n * n>([&](auto e) {
-                    if constexpr (M::has(e / n, e % n, 0)) R[e / n][e % n] = row.template operator()<e / n, e % n>();
+                    constexpr int e0 = e / n, e1 = e % n;
+                    if constexpr (M::has(e0, e1, 0)) {
+                        auto mode = [&](auto e2) { return repeat<G>(records[p].c[M::slot(e0, e1, e2)]); };
+                        R[e0][e1] = w * at_node<(D > 1 && M::has(e0, e1, 1)), (D > 2 && M::has(e0, e1, 2))>(r, mode);
+                        if constexpr (M::has(e0, e1, D)) R[e0][e1] += difference * mode(std::integral_constant<int, D>{});
+                    }
                 });
-                if constexpr (M::has(D, 0, 0)) {
+                if constexpr (M::has(D, 0, 0))
                     for (int j = 0; j < K; ++j) {
-                        along_x[j] += Q(weights.axis[d - 2][j][p]) * R[D][0];
-                        static_for<D>([&](auto e) {
-                            if constexpr (e + 1 < D && M::has(D, e + 1, 0)) R[D][e] += R[D][e + 1];
-                        });
+                        const Q y = linear ? Q(0) : Q(T(j) - places.f[d - 2][p]);
+                        along_x[j] += Q(weights.axis[d - 2][j][p]) *
+                                      at_node<(D > 1 && M::has(D, 1, 0)), (D > 2 && M::has(D, 2, 0))>(
+                                          y, [&](auto e1) { return R[D][e1]; });
                     }
-                    if constexpr (M::has(D, D, 0)) along_both += R[D][D];
-                }
+                if constexpr (M::has(D, D, 0)) along_both += R[D][D];
                 for (int i = 0; i < K0; ++i) {
-                    if constexpr (M::has(0, D, 0)) {
-                        if constexpr (d == 3)
-                            along_y[i] += Q(weights.axis[0][i][p]) * R[0][D];
-                        else
-                            along_y[i] += R[0][D];
-                    }
-                    Q r[n];
-                    static_for<D>([&](auto e) {
-                        if constexpr (M::has(0, e, 0)) r[e] = R[0][e];
+                    const Q x = linear || d == 2 ? Q(0) : Q(T(i) - places.f[0][p]);
+                    Q line[n];  // of nodes with number i along the first axis
+                    static_for<n>([&](auto e1) {
+                        if constexpr (M::has(0, e1, 0)) {
+                            if constexpr (linear)
+                                line[e1] = R[0][e1];
+                            else
+                                line[e1] = at_node<(D > 1 && M::has(1, e1, 0)), (D > 2 && M::has(2, e1, 0))>(
+                                    x, [&](auto e0) { return R[e0][e1]; });
+                        }
                     });
+                    if constexpr (M::has(0, D, 0)) along_y[i] += d == 3 ? Q(Q(weights.axis[0][i][p]) * line[D]) : line[D];
                     for (int j = 0; j < K; ++j) {
-                        acc[i][j] += Q(weights.outer[i * K + j][p]) * r[0];
-                        static_for<D>([&](auto e) {
-                            if constexpr (e + 1 < D && M::has(0, e + 1, 0)) r[e] += r[e + 1];
-                        });
+                        const Q outer = Q(weights.outer[i * K + j][p]);
+                        if constexpr (linear) {
+                            acc[i][j] += outer * line[0];
+                            if constexpr (D > 1) line[0] += line[1];
+                        } else {
+                            const Q y = Q(T(j) - places.f[d - 2][p]);
+                            acc[i][j] += outer * at_node<(D > 1 && M::has(0, 1, 0)), (D > 2 && M::has(0, 2, 0))>(
+                                                     y, [&](auto e1) { return line[e1]; });
+                        }
                     }
-                    static_for<n * n>([&](auto e) {
-                        constexpr int e0 = e / n, e1 = e % n;
-                        if constexpr (e0 + 1 < D && M::has(e0 + 1, e1, 0)) R[e0][e1] += R[e0 + 1][e1];
-                    });
+                    if constexpr (linear && d == 3 && D > 1) R[0][0] += R[1][0];
                 }
             }
             for (int i = 0; i < K0; ++i)
                 for (int j = 0; j < K; ++j) {
                     Q sum = acc[i][j];
-                    if constexpr (M::has(D, 0, 0)) sum += BSpline<degree>::difference(i, along_x[j]);
-                    if constexpr (M::has(0, D, 0)) sum += BSpline<degree>::difference(j, along_y[i]);
-                    if constexpr (M::has(D, D, 0))
-                        sum += BSpline<degree>::difference(i, BSpline<degree>::difference(j, along_both));
+                    if constexpr (M::has(D, 0, 0)) sum += Spline::difference(i, along_x[j]);
+                    if constexpr (M::has(0, D, 0)) sum += Spline::difference(j, along_y[i]);
+                    if constexpr (M::has(D, D, 0)) sum += Spline::difference(i, Spline::difference(j, along_both));
                     T* to = corner + 4 * ((i * S * (d == 3) + j) * S + first);
                     (Q(to, stdx::element_aligned) + sum).copy_to(to, stdx::element_aligned);
                 }
         });
     });
-}
-
-// Modes in powers of r = k - f to forward differences over k from node 0, along every axis in turn: of c0 + c1 r + c2 (r^2 - 1/3)
-// these are c0 - f c1 + (f^2 - 1/3) c2, c1 + (1 - 2 f) c2 and 2 c2.
-template <class T, int d, int degree, ModeSet set, class Record>
-inline void to_differences(const Places<T, d, degree>& places, int count, Record* records) {
-    using M = Modes<set, d, degree>;
-    constexpr int n = M::n;
-    for (int p = 0; p < count; ++p) {
-        auto quad = [&](int slot) { return Quad<T>(records[p].c[slot], stdx::element_aligned); };
-        static_for<3 - (3 - d)>([&](auto axis) {
-            constexpr int at = axis + 3 - d;
-            const T f = places.f[axis][p];
-            static_for<n * n>([&](auto e) {
-                constexpr int u = e / n, v = e % n;  // exponents of the other axes
-                auto slot = [](int own) {
-                    const int e0 = at == 0 ? own : u, e1 = at == 1 ? own : at == 0 ? u : v, e2 = at == 2 ? own : v;
-                    return M::has(e0, e1, e2) ? M::slot(e0, e1, e2) : -1;
-                };
-                if constexpr (degree > 1 && slot(1) >= 0) {
-                    Quad<T> c0 = quad(slot(0)) - f * quad(slot(1));
-                    if constexpr (degree == 3 && slot(2) >= 0) {
-                        const Quad<T> c2 = quad(slot(2));
-                        c0 += (f * f - T(1) / T(3)) * c2;
-                        (quad(slot(1)) + (T(1) - T(2) * f) * c2).copy_to(records[p].c[slot(1)], stdx::element_aligned);
-                        (T(2) * c2).copy_to(records[p].c[slot(2)], stdx::element_aligned);
-                    }
-                    c0.copy_to(records[p].c[slot(0)], stdx::element_aligned);
-                }
-            });
-        });
-    }
 }
 
 }  // namespace continua

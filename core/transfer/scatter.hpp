@@ -46,12 +46,12 @@ struct ScatterBatch {
                const BatchFunctions<T, d>& material, const ScatterOptions<T>& options) {
         batch.fetch(from.x, from.stride, d, x);
         if (options.momentum) {
-            batch.fetch(from.mass, mass);
+            batch.fetch(from.mass, from.stride, 1, mass);
             batch.fetch(from.v, from.stride, d, v);
             if (options.affine != Affine::none) batch.fetch(from.C, from.stride, d * d, C);
         }
         if (!options.stress) return;
-        batch.fetch(from.volume, volume);
+        batch.fetch(from.volume, from.stride, 1, volume);
         if (from.tau) {
             batch.fetch(from.tau, from.stride, kSym, tau);
         } else {
@@ -63,7 +63,7 @@ struct ScatterBatch {
     }
 
     // Node coefficients of all modes of the batch. With distances f[axis][particle] from the first node, the linear modes are taken
-    // from there instead of from the particle (see `to_differences`).
+    // from there instead of from the particle (see `scatter_runs`).
     template <ModeSet set, class Stencil, class Record>
     void coefficients(const Stencil& stencils, const Lattice<T, d>& lattice, const ScatterOptions<T>& options, Record* out,
                       const T (*f)[kRow] = nullptr, int at = 0) {
@@ -158,38 +158,21 @@ struct ScatterBatch {
     }
 };
 
-// Slots of a set of modes that neither `coefficients` nor `add_high_modes` fills.
-template <ModeSet set, int d, int degree>
-inline std::vector<int> idle_slots(const HighModes& high) {
-    using M = Modes<set, d, degree>;
-    std::vector<bool> used(M::count, false);
-    used[0] = true;
-    for (int a = 0; a < d; ++a) {
-        used[M::along(a, 1)] = true;
-        if (set >= ModeSet::gradient) used[M::along(a, degree)] = true;
-    }
-    for (int h = 0; h < high.count; ++h) used[M::slot(high.exponent[h][0], high.exponent[h][1], high.exponent[h][2])] = true;
-    std::vector<int> idle;
-    for (int slot = 0; slot < M::count; ++slot)
-        if (!used[slot]) idle.push_back(slot);
-    return idle;
-}
-
 template <class T, int d>
 inline void prefetch_for_scatter(const Particles<T>& from, int64_t i, const ScatterOptions<T>& options) {
-    prefetch<false>(from.x, from.stride, d, i);
+    prefetch(from.x, from.stride, d, i);
     if (options.momentum) {
-        prefetch<false>(from.v, from.stride, d, i);
-        prefetch<false>(from.mass, 0, 1, i);
-        if (options.affine != Affine::none) prefetch<false>(from.C, from.stride, d * d, i);
+        prefetch(from.v, from.stride, d, i);
+        prefetch(from.mass, 0, 1, i);
+        if (options.affine != Affine::none) prefetch(from.C, from.stride, d * d, i);
     }
     if (options.stress) {
-        prefetch<false>(from.volume, 0, 1, i);
+        prefetch(from.volume, 0, 1, i);
         if (from.tau) {
-            prefetch<false>(from.tau, from.stride, BatchFunctions<T, d>::kSym, i);
+            prefetch(from.tau, from.stride, BatchFunctions<T, d>::kSym, i);
         } else {
-            prefetch<false>(from.state, from.stride, from.states, i);
-            prefetch<false>(from.F, from.stride, d * d, i);
+            prefetch(from.state, from.stride, from.states, i);
+            prefetch(from.F, from.stride, d * d, i);
         }
     }
 }
@@ -202,8 +185,8 @@ void scatter(const Particles<T>& particles, const Parameters<T>& parameters, con
              const Lattice<T, d>& lattice, const Blocks& blocks, const Tiles& tiles, const ScatterOptions<T>& options,
              T* nodes) {
     constexpr bool products = set >= ModeSet::products;
-    const auto idle = detail::idle_slots<set, d, degree>(options.high);
-    for_coloured(tiles, particles.count, [&](int64_t s) {
+    for_coloured(tiles.colours, particles.count, [&](int64_t s, int64_t next) {
+        const Ahead ahead(blocks, s, next);
         alignas(64) T tile[kPaddedTile<d, degree>] = {};
         const BlockCoords<d> block = block_coords<d>(blocks.keys[s]);
         detail::ScatterBatch<T, d> data;
@@ -214,8 +197,9 @@ void scatter(const Particles<T>& particles, const Parameters<T>& parameters, con
         for_chunks(blocks, s, [&](int64_t begin, int64_t end) {
             for (int at = 0; begin + at < end; at += kBatch) {
                 const BatchIndices batch(blocks.order, begin + at, end);
-                if (begin + at + kAhead < particles.count)
-                    detail::prefetch_for_scatter<T, d>(particles, blocks.order[begin + at + kAhead], options);
+                ahead.from(begin + at, [&](int64_t place) {
+                    detail::prefetch_for_scatter<T, d>(particles, blocks.order[place], options);
+                });
                 data.fetch(batch, particles, parameters, material, options);
                 places.compute(data.x, lattice, block, at);
                 weights.compute(places, at);
@@ -225,13 +209,7 @@ void scatter(const Particles<T>& particles, const Parameters<T>& parameters, con
                 if (options.high.count)
                     data.template add_high_modes<set>(factors, batch, particles, options.high, records + at);
             }
-            const int count = int(end - begin);
-            if constexpr (products) {
-                for (int j = 0; j < count; ++j)
-                    for (const int slot : idle) std::fill_n(records[j].c[slot], 4, T(0));
-                to_differences<T, d, degree, set>(places, count, records);
-            }
-            scatter_runs<T, d, degree, set>(places, weights, count, records, tile);
+            scatter_runs<T, d, degree, set>(places, weights, int(end - begin), records, tile);
         });
         add_tile<T, d, degree>(tile, tiles.reach + s * kCorners<d>, nodes);
     });

@@ -131,7 +131,7 @@ void sweep(const SortedParticles<T, d>& on, const T* nodes, T* tiles, const Work
             const BatchIndices indices(blocks.order, begin, blocks.offsets[s + 1]);
             if (begin + kAhead < on.particles.count) {
                 const int64_t next = blocks.order[begin + kAhead];
-                prefetch<false>(on.particles.x, on.particles.stride, d, next);
+                prefetch(on.particles.x, on.particles.stride, d, next);
                 work.prefetch(next, begin + kAhead);
             }
             indices.fetch(on.particles.x, on.particles.stride, d, batch.x);

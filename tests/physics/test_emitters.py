@@ -118,7 +118,7 @@ def test_particles_arrive_without_modes_and_bring_only_their_momentum() -> None:
         new = jet.ids >= seen
         seen = len(jet)
         modes = np.abs(jet.set.arrays.modes[..., :seen])
-        assert not modes[new].any()
+        assert not modes[..., new].any()
         m, x = jet.mass[new], jet.x[new]
         brought += [SPEED * m.sum(), 0.0, -SPEED * float(m @ x[:, 1])]
     assert seen > 100 and modes.max() > 1e-3
