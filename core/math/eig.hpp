@@ -45,10 +45,20 @@ inline Turn<V> half_angle(const V& x, const V& y, const V& r) {
 template <class V>
 struct Frame {
     Vec<V, 3> axis, first, second;
+
+    Frame turned(const Turn<V>& t) const {
+        Frame other;
+        for (int k = 0; k < 3; ++k) {
+            other.axis[k] = axis[k];
+            other.first[k] = t.c * first[k] + t.s * second[k];
+            other.second[k] = t.c * second[k] - t.s * first[k];
+        }
+        return other;
+    }
 };
 
-// The frame whose axis is the direction of w. Its second vector has a zero among its components, and where w has one the
-// frame contains that coordinate axis exactly: a matrix with a row or column of zeros does not lose them in it.
+// The frame whose axis is the direction of w, the next vector without a component along x or z. Where w itself lacks a
+// component the frame contains that coordinate axis: a row or column of zeros stays exactly zero in it.
 template <class V>
 inline Frame<V> frame_around(const Vec<V, 3>& w) {
     const V x2 = w[0] * w[0], y2 = w[1] * w[1], z2 = w[2] * w[2];
@@ -96,7 +106,7 @@ inline V outer_root(const V& r) {
 }  // namespace detail
 
 // With M = q I + p A, tr A = 0, |A|^2 = 6, the eigenvalues of A are 2 cos of three angles 120 degrees apart, the roots of
-// x^3 - 3 x = det A. Of +-A, the one with det >= 0 has a root x >= sqrt(3), at least sqrt(3) from the others, and
+// x^3 - 3 x = det A (Sm61). Of +-A, the one with det >= 0 has a root x >= sqrt(3), at least sqrt(3) from the others, and
 // adj(A - x I) = (..) v v^T with a factor >= 3. Reads the upper triangle of M.
 template <class V>
 inline Isolated<V> isolated_eigenvector(const Mat<V, 3>& M) {

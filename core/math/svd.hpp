@@ -19,7 +19,7 @@ struct Svd {
 
 namespace detail {
 
-// The unit of F in which powers neither overflow nor vanish: 1 unless F is huge or tiny. In its unit, zero becomes I.
+// A unit for F in which powers neither overflow nor vanish: 1 unless F is huge or tiny. Zero becomes I in the unit 0.
 template <class V>
 struct Unit {
     V size = V(1), inverse = V(1), shift = V(0);
@@ -35,9 +35,10 @@ struct Unit {
         largest = max(largest, other);
         const auto ordinary = largest > V(1e-3f) && largest < V(1e3f);
         if (all(ordinary)) return;
-        size = select(ordinary, V(1), largest);
-        inverse = V(1) / max(size, V(4 * std::numeric_limits<T>::min()));
-        shift = select(largest > V(0), V(0), V(1));
+        size = select(ordinary, V(1), max(V(V(0.0625f) * largest), V(4 * std::numeric_limits<T>::min())));
+        inverse = V(1) / size;
+        const auto zero = largest == V(0);
+        size = select(zero, V(0), size), shift = select(zero, V(1), V(0));
     }
     template <int d>
     Mat<V, d> of(const Mat<V, d>& F) const {
@@ -48,11 +49,11 @@ struct Unit {
     }
 };
 
-// C = rotation part of size Q + reflection part of size R:  C = Q Turn + R (..), sizes s = Q +- R.
+// C = Q rotation + [x y; y -x]: what turns and what mirrors.
 template <class V>
 struct Planar {
     Turn<V> rotation;  // of the polar decomposition
-    V Q, x, y;         // size; the reflection part is [x y; y -x]
+    V Q, x, y;
 
     explicit Planar(const Mat<V, 2>& C) {
         const V even = V(0.5f) * (C(0, 0) + C(1, 1)), odd = V(0.5f) * (C(1, 0) - C(0, 1));
@@ -65,7 +66,8 @@ struct Planar {
     }
 };
 
-// C = left diag(s) right^T
+// C = left diag(s) right^T, s = Q +- R with R = |(x, y)|: the angle of the mirror is the sum of those of left and right,
+// the angle of the rotation their difference.
 template <class V>
 struct PlanarSvd {
     Turn<V> left, right;
@@ -75,7 +77,6 @@ struct PlanarSvd {
         const Planar<V> part(C);
         const Turn<V>& r = part.rotation;
         const V R = sqrt(part.x * part.x + part.y * part.y);
-        // The angle of the reflection is the sum of both angles, that of the rotation their difference.
         right = half_angle(V(part.x * r.c + part.y * r.s), V(part.y * r.c - part.x * r.s), R);
         left = right.then(r);
         s1 = part.Q + R;
@@ -113,22 +114,21 @@ struct Deflated {
     }
 };
 
-// The columns of a frame, its plane turned; the axis comes first or last.
+// The vectors of a frame as columns, the axis first or last.
 template <class V, class Mask>
-inline Mat<V, 3> turned(const Frame<V>& frame, const Turn<V>& t, const Mask& axis_first) {
+inline Mat<V, 3> columns(const Frame<V>& frame, const Mask& axis_first) {
     Mat<V, 3> m;
     for (int k = 0; k < 3; ++k) {
-        const V a = frame.axis[k];
-        const V b = t.c * frame.first[k] + t.s * frame.second[k], c = t.c * frame.second[k] - t.s * frame.first[k];
-        m(k, 0) = select(axis_first, a, b);
-        m(k, 1) = select(axis_first, b, c);
-        m(k, 2) = select(axis_first, c, a);
+        m(k, 0) = select(axis_first, frame.axis[k], frame.first[k]);
+        m(k, 1) = select(axis_first, frame.first[k], frame.second[k]);
+        m(k, 2) = select(axis_first, frame.second[k], frame.axis[k]);
     }
     return m;
 }
 
 }  // namespace detail
 
+// Flattened: left to itself, GCC calls the parts with matrices in memory, which takes three times as long.
 template <class V>
 [[gnu::flatten]] inline Svd<V, 2> polar_svd(const Mat<V, 2>& F) {
     const detail::Unit<V> unit(F);
@@ -144,9 +144,9 @@ template <class V>
     const detail::PlanarSvd<V> rest(f.C);
     const auto first = f.apart.largest();
     const V a = unit.size * f.s, b = unit.size * rest.s1, c = unit.size * rest.s2;
-    return {detail::turned(f.left, rest.left, first),
+    return {detail::columns(f.left.turned(rest.left), first),
             {{select(first, a, b), select(first, b, c), select(first, c, a)}},
-            detail::turned(f.right, rest.right, first)};
+            detail::columns(f.right.turned(rest.right), first)};
 }
 
 }  // namespace continua
