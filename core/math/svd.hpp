@@ -1,11 +1,12 @@
 // Polar singular value decomposition F = U diag(s) V^T with det U = det V = +1 and |s_1| >= |s_2| >= |s_3|;
 // only the last s may be negative (sign of det F). J15 section 3.1.3.
-// One-sided Jacobi on the columns: accurate to round-off also for rank 0-2 and inverted F.
+// In closed form, accurate to round-off also for rank 0-2 and inverted F, every lane for itself: 2D directly; in 3D the
+// pair of singular vectors that is well apart from the others is split off, what is left is 2D.
 #pragma once
 
 #include <utility>
 
-#include "mat.hpp"
+#include "eig.hpp"
 
 namespace continua {
 
@@ -18,141 +19,134 @@ struct Svd {
 
 namespace detail {
 
-template <class V, int d>
-inline V column_dot(const Mat<V, d>& m, int i, int j) {
-    V sum = m(0, i) * m(0, j);
-    for (int k = 1; k < d; ++k) sum += m(k, i) * m(k, j);
-    return sum;
-}
+// A unit for F in which powers neither overflow nor vanish: 1 unless F is huge or tiny. Zero becomes I in the unit 0.
+template <class V>
+struct Unit {
+    V size = V(1), inverse = V(1), shift = V(0);
 
-// Rotate columns i, j of m by (c, s): the Jacobi rotation from the right.
-template <class V, int d>
-inline void rotate_columns(Mat<V, d>& m, int i, int j, const V& c, const V& s) {
-    for (int k = 0; k < d; ++k) {
-        const V a = m(k, i), b = m(k, j);
-        m(k, i) = c * a - s * b;
-        m(k, j) = s * a + c * b;
-    }
-}
-
-// Make columns i and j of B orthogonal; returns true while some lane still had work to do.
-template <class V, int d>
-inline bool orthogonalise(Mat<V, d>& B, Mat<V, d>& W, int i, int j) {
-    using T = Scalar<V>;
-    const V alpha = column_dot(B, i, i), beta = column_dot(B, j, j), gamma = column_dot(B, i, j);
-    const T eps = std::numeric_limits<T>::epsilon();
-    const auto busy = gamma * gamma > V(eps * eps) * alpha * beta;
-    if (!any(busy)) return false;
-    const V delta = beta - alpha;
-    const V root = abs(delta) + sqrt(delta * delta + V(4) * gamma * gamma);
-    V t = V(2) * gamma / select(root > V(0), root, V(1));
-    t = select(delta < V(0), V(-t), t);
-    t = select(busy, t, V(0));
-    const V c = V(1) / sqrt(V(1) + t * t);
-    rotate_columns(B, i, j, c, V(c * t));
-    rotate_columns(W, i, j, c, V(c * t));
-    return true;
-}
-
-// Swap columns i < j (one negated, so that det stays) where column j is the longer one.
-template <class V, int d>
-inline void order_columns(Mat<V, d>& B, Mat<V, d>& W, V* norm2, int i, int j) {
-    const auto swap = norm2[i] < norm2[j];
-    for (Mat<V, d>* m : {&B, &W})
-        for (int k = 0; k < d; ++k) {
-            const V a = (*m)(k, i), b = (*m)(k, j);
-            (*m)(k, i) = select(swap, b, a);
-            (*m)(k, j) = select(swap, V(-a), b);
+    template <int d>
+    explicit Unit(const Mat<V, d>& F) {
+        using T = Scalar<V>;
+        V largest = abs(F.a[0]), other = abs(F.a[1]);
+        for (int k = 2; k < d * d; k += 2) {
+            largest = max(largest, V(abs(F.a[k])));
+            if (k + 1 < d * d) other = max(other, V(abs(F.a[k + 1])));
         }
-    const V a = norm2[i], b = norm2[j];
-    norm2[i] = select(swap, b, a);
-    norm2[j] = select(swap, a, b);
-}
-
-template <class V>
-inline Vec<V, 3> cross(const Vec<V, 3>& a, const Vec<V, 3>& b) {
-    return {{a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]}};
-}
-
-// Some unit vector perpendicular to the unit vector u, without branches.
-template <class V>
-inline Vec<V, 3> perpendicular(const Vec<V, 3>& u) {
-    const auto flat = abs(u[0]) > abs(u[2]);
-    Vec<V, 3> p = {{select(flat, V(-u[1]), V(0)), select(flat, u[0], V(-u[2])), select(flat, V(0), u[1])}};
-    const V norm = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
-    for (auto& e : p.a) e = e / norm;
-    return p;
-}
-
-// U and s from the orthogonal columns B = U diag(s), with det U = +1.
-template <class V>
-inline void split_columns(const Mat<V, 2>& B, Svd<V, 2>& out) {
-    const V n = sqrt(column_dot(B, 0, 0));
-    const auto ok = n > V(0);
-    const V inv = V(1) / select(ok, n, V(1));
-    const V c = select(ok, V(B(0, 0) * inv), V(1)), s = select(ok, V(B(1, 0) * inv), V(0));
-    out.U = {{c, -s, s, c}};
-    out.s = {{n, c * B(1, 1) - s * B(0, 1)}};
-}
-template <class V>
-inline void split_columns(const Mat<V, 3>& B, Svd<V, 3>& out) {
-    using T = Scalar<V>;
-    const V n1 = sqrt(column_dot(B, 0, 0));
-    const auto ok1 = n1 > V(0);
-    const V inv1 = V(1) / select(ok1, n1, V(1));
-    const Vec<V, 3> u1 = {{select(ok1, V(B(0, 0) * inv1), V(1)), select(ok1, V(B(1, 0) * inv1), V(0)),
-                           select(ok1, V(B(2, 0) * inv1), V(0))}};
-    // The second column is already orthogonal relative to its own length; clean the last digits before normalising.
-    const V along = u1[0] * B(0, 1) + u1[1] * B(1, 1) + u1[2] * B(2, 1);
-    Vec<V, 3> b2 = {{B(0, 1) - along * u1[0], B(1, 1) - along * u1[1], B(2, 1) - along * u1[2]}};
-    const V n2 = sqrt(b2[0] * b2[0] + b2[1] * b2[1] + b2[2] * b2[2]);
-    const auto ok2 = n2 > V(8 * std::numeric_limits<T>::epsilon()) * n1;
-    const V inv2 = V(1) / select(ok2, n2, V(1));
-    Vec<V, 3> u2 = {{b2[0] * inv2, b2[1] * inv2, b2[2] * inv2}};
-    if (!all(ok2)) {
-        const Vec<V, 3> any_direction = perpendicular(u1);
-        for (int k = 0; k < 3; ++k) u2[k] = select(ok2, u2[k], any_direction[k]);
+        largest = max(largest, other);
+        const auto ordinary = largest > V(1e-3f) && largest < V(1e3f);
+        if (all(ordinary)) return;
+        size = select(ordinary, V(1), max(V(V(0.0625f) * largest), V(4 * std::numeric_limits<T>::min())));
+        inverse = V(1) / size;
+        const auto zero = largest == V(0);
+        size = select(zero, V(0), size), shift = select(zero, V(1), V(0));
     }
-    const Vec<V, 3> u3 = cross(u1, u2);
+    template <int d>
+    Mat<V, d> of(const Mat<V, d>& F) const {
+        Mat<V, d> scaled;
+        for (int i = 0; i < d; ++i)
+            for (int j = 0; j < d; ++j) scaled(i, j) = i == j ? V(inverse * F(i, i) + shift) : V(inverse * F(i, j));
+        return scaled;
+    }
+};
+
+// C = Q rotation + [x y; y -x]: what turns and what mirrors.
+template <class V>
+struct Planar {
+    Turn<V> rotation;  // of the polar decomposition
+    V Q, x, y;
+
+    explicit Planar(const Mat<V, 2>& C) {
+        const V even = V(0.5f) * (C(0, 0) + C(1, 1)), odd = V(0.5f) * (C(1, 0) - C(0, 1));
+        x = V(0.5f) * (C(0, 0) - C(1, 1)), y = V(0.5f) * (C(1, 0) + C(0, 1));
+        const V Q2 = even * even + odd * odd;
+        const auto ok = Q2 > V(std::numeric_limits<Scalar<V>>::min());
+        Q = sqrt(Q2);
+        const V divisor = select(ok, Q, V(1));  // quotients, not an inverse: a diagonal C is not turned at all
+        rotation = {select(ok, V(even / divisor), V(1)), select(ok, V(odd / divisor), V(0))};
+    }
+};
+
+// C = left diag(s) right^T, s = Q +- R with R = |(x, y)|: the angle of the mirror is the sum of those of left and right,
+// the angle of the rotation their difference.
+template <class V>
+struct PlanarSvd {
+    Turn<V> left, right;
+    V s1, s2;
+
+    explicit PlanarSvd(const Mat<V, 2>& C) {
+        const Planar<V> part(C);
+        const Turn<V>& r = part.rotation;
+        const V R = sqrt(part.x * part.x + part.y * part.y);
+        right = half_angle(V(part.x * r.c + part.y * r.s), V(part.y * r.c - part.x * r.s), R);
+        left = right.then(r);
+        s1 = part.Q + R;
+        s2 = determinant(C) / max(s1, V(std::numeric_limits<Scalar<V>>::min()));  // Q - R without its cancellation
+    }
+};
+
+// F = s u v^T + [g h] C [e f]^T with the frames (u, g, h) and (v, e, f): v is the eigenvector of F^T F that is apart from the
+// others. If it belongs to the largest value, u = F v/s. If to the smallest, s may vanish but F e and F f cannot, and u is
+// perpendicular to them. Either way what is neglected is rounding of |F|, whatever the other values are.
+template <class V>
+struct Deflated {
+    Isolated<V> apart;
+    Frame<V> right;
+    Vec<V, 3> along, first, second;
+    Frame<V> left;
+    V s;
+    Mat<V, 2> C;
+
+    explicit Deflated(const Mat<V, 3>& F)
+        : apart(isolated_eigenvector(transpose(F) * F)),
+          right(frame_around(apart.v)),
+          along(F * right.axis),
+          first(F * right.first),
+          second(F * right.second),
+          left(frame_around(left_axis())),
+          s(dot(left.axis, along)),
+          C{{dot(left.first, first), dot(left.first, second), dot(left.second, first), dot(left.second, second)}} {}
+
+    Vec<V, 3> left_axis() const {
+        const Vec<V, 3> normal = cross(first, second);
+        Vec<V, 3> w;
+        for (int k = 0; k < 3; ++k) w[k] = select(apart.largest(), along[k], normal[k]);
+        return w;
+    }
+};
+
+// The vectors of a frame as columns, the axis first or last.
+template <class V, class Mask>
+inline Mat<V, 3> columns(const Frame<V>& frame, const Mask& axis_first) {
+    Mat<V, 3> m;
     for (int k = 0; k < 3; ++k) {
-        out.U(k, 0) = u1[k];
-        out.U(k, 1) = u2[k];
-        out.U(k, 2) = u3[k];
+        m(k, 0) = select(axis_first, frame.axis[k], frame.first[k]);
+        m(k, 1) = select(axis_first, frame.first[k], frame.second[k]);
+        m(k, 2) = select(axis_first, frame.second[k], frame.axis[k]);
     }
-    out.s[0] = n1;
-    out.s[1] = u2[0] * B(0, 1) + u2[1] * B(1, 1) + u2[2] * B(2, 1);
-    out.s[2] = u3[0] * B(0, 2) + u3[1] * B(1, 2) + u3[2] * B(2, 2);
+    return m;
 }
 
 }  // namespace detail
 
-template <class V, int d>
-inline Svd<V, d> polar_svd(const Mat<V, d>& F) {
-    // Work on F / max|F| so that squares neither overflow nor vanish.
-    V scale = abs(F.a[0]);
-    for (int k = 1; k < d * d; ++k) scale = max(scale, V(abs(F.a[k])));
-    const V inv = V(1) / select(scale > V(0), scale, V(1));
-    Svd<V, d> out;
-    Mat<V, d> B = inv * F;
-    out.V_ = Mat<V, d>::identity();
-    for (int sweep = 0; sweep < 16; ++sweep) {
-        bool busy = detail::orthogonalise(B, out.V_, 0, 1);
-        if constexpr (d == 3) {
-            busy |= detail::orthogonalise(B, out.V_, 0, 2);
-            busy |= detail::orthogonalise(B, out.V_, 1, 2);
-        }
-        if (!busy) break;
-    }
-    V norm2[d];
-    for (int i = 0; i < d; ++i) norm2[i] = detail::column_dot(B, i, i);
-    detail::order_columns(B, out.V_, norm2, 0, 1);
-    if constexpr (d == 3) {
-        detail::order_columns(B, out.V_, norm2, 1, 2);
-        detail::order_columns(B, out.V_, norm2, 0, 1);
-    }
-    detail::split_columns(B, out);
-    for (int i = 0; i < d; ++i) out.s[i] *= scale;
-    return out;
+// Flattened: left to itself, GCC calls the parts with matrices in memory, which takes three times as long.
+template <class V>
+[[gnu::flatten]] inline Svd<V, 2> polar_svd(const Mat<V, 2>& F) {
+    const detail::Unit<V> unit(F);
+    const detail::PlanarSvd<V> f(unit.of(F));
+    return {{{f.left.c, -f.left.s, f.left.s, f.left.c}},
+            {{unit.size * f.s1, unit.size * f.s2}},
+            {{f.right.c, -f.right.s, f.right.s, f.right.c}}};
+}
+template <class V>
+[[gnu::flatten]] inline Svd<V, 3> polar_svd(const Mat<V, 3>& F) {
+    const detail::Unit<V> unit(F);
+    const detail::Deflated<V> f(unit.of(F));
+    const detail::PlanarSvd<V> rest(f.C);
+    const auto first = f.apart.largest();
+    const V a = unit.size * f.s, b = unit.size * rest.s1, c = unit.size * rest.s2;
+    return {detail::columns(f.left.turned(rest.left), first),
+            {{select(first, a, b), select(first, b, c), select(first, c, a)}},
+            detail::columns(f.right.turned(rest.right), first)};
 }
 
 }  // namespace continua

@@ -138,6 +138,44 @@ def test_rotation_of_nearly_degenerate_matrices(dtype: type) -> None:
     assert max(defects.values()) <= TOLERANCE[dtype], defects
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("d", [2, 3])
+def test_decompositions_do_not_depend_on_their_company(d: int, dtype: type) -> None:
+    """Matrices near rotations and all others, in lanes with different neighbours: the same bits."""
+    rng = np.random.default_rng(8)
+    near = rotations(rng, 1024, d) + 10 ** rng.uniform(-8, 0, (1024, 1, 1)) * rng.normal(size=(1024, d, d))
+    F = np.concatenate([near, matrices(1024, d, seed=9)]).astype(dtype)
+    order = rng.permutation(len(F))  # a multiple of the vector width: no scalars
+    for alone, mixed in zip(polar_svd(F), polar_svd(F[order]), strict=True):
+        assert np.array_equal(alone[order], mixed)
+    assert np.array_equal(rotation_of(F)[order], rotation_of(F[order]))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("d", [2, 3])
+def test_decompositions_at_the_ends_of_the_number_range(d: int, dtype: type) -> None:
+    """A power of two changes the stretches by that factor, and U and V not beyond rounding."""
+    F = matrices(2000, d, seed=10)[np.abs(matrices(2000, d, seed=10)).max(axis=(1, 2)) < 10].astype(dtype)
+    for power in (-60, -100, 60, 120) if dtype == np.float32 else (-900, -1000, 500, 1000):
+        U, s, V = polar_svd(np.ldexp(F, power).astype(dtype))
+        s = np.ldexp(s, -power)
+        kept = norm(F) > 1e-3  # zero, and what would be below the range
+        defects = svd_defects(F[kept], U[kept], s[kept], V[kept])
+        assert max(defects.values()) <= TOLERANCE[dtype], (power, defects)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("d", [2, 3])
+def test_rows_and_columns_of_zeros_have_no_stretch(d: int, dtype: type) -> None:
+    """Exactly 0, so that flat material is never taken for admissible."""
+    rng = np.random.default_rng(11)
+    for axis in range(d):
+        F = rng.normal(size=(999, d, d)).astype(dtype)
+        F[:500, axis] = 0
+        F[500:, :, axis] = 0
+        assert np.all(polar_svd(F)[1][:, -1] == 0)
+
+
 def test_the_nearest_orthogonal_matrix_does_not_pass_as_rotation() -> None:
     F = matrices(1000, 3)
     U, _, Vt = np.linalg.svd(F)
