@@ -53,7 +53,7 @@ def expected(x: Cloud, at: Lattice, degree: int) -> dict[str, np.ndarray]:
     contiguous = []
     for part in np.split(order, begin)[1:]:
         cells = cell[part]
-        if 1 + np.count_nonzero(np.diff(cells)) > 1.3 * len(np.unique(cells)) + 2:
+        if 1 + np.count_nonzero(np.diff(cells)) > 2 * (len(np.unique(cells)) + 1):
             part[:] = part[np.argsort(cells, kind="stable")]
         contiguous.append(np.all(np.diff(part) == 1))
     return {"keys": keys, "offsets": offsets, "order": order, "contiguous": np.array(contiguous, bool)}
