@@ -203,8 +203,8 @@ inline void join(const Stayers& stayers, int64_t n, const uint8_t* cells, int32_
     }
 }
 
-// Whether the cells of n particles come in so many runs that sorting them pays: kernels work run by run, and are slowed
-// down once by a block that is not read as it lies. Steps take the same time from 1.6 to 2.5 runs per cell, longer beyond.
+// Whether the cells of n particles come in so many runs that sorting them pays: kernels that work run by run gain, but a
+// block that is not read as it lies slows them down once. Which number is best depends on the kernels.
 inline constexpr int kRuns = 2;  // per cell, and as many more for small blocks
 inline bool fragmented(const uint8_t* cells, int64_t n) {
     uint64_t occupied = 0;
