@@ -95,7 +95,7 @@ def scene(
     corners = np.indices(dimension * (blocks,)).reshape(dimension, -1)
     x = np.ascontiguousarray((SIDE * corners + 0.5) / cells)
     order = _core.Order()
-    order.sort(x, x.shape[1], lattice, len(x), 1, False)
+    order.sort(x, x.shape[1], lattice, len(x), 1)
     keys = order.keys
     coordinates = np.asarray(_core.node_coordinates(keys, dimension))
     cell = np.moveaxis(coordinates, -1, 0)

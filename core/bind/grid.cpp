@@ -5,8 +5,7 @@
 namespace continua {
 namespace {
 
-// The buffers are kept from sort to sort.
-void sort_particles(Order& order, nb::object x, int64_t count, nb::object lattice_, int dimension, int degree, bool by_cell) {
+void sort_particles(Order& order, nb::object x, int64_t count, nb::object lattice_, int dimension, int degree) {
     if (degree < 1 || degree > 3) throw std::invalid_argument("degree: must be 1, 2 or 3");
     dispatch(x, "x", dimension, [&]<class T, int d>() {
         const int64_t capacity = length(x, "x", 1);
@@ -15,14 +14,7 @@ void sort_particles(Order& order, nb::object x, int64_t count, nb::object lattic
         const T* px = checked<T>(x, "x", {d, capacity});
         const auto lattice = lattice_of<T, d>(lattice_);
         nb::gil_scoped_release release;
-        order.order.resize(count);
-        order.slots.resize(count);
-        BlockOrder sorted = sort_by_block<T, d>(px, capacity, count, lattice, degree, by_cell, order.order.data(), order.slots.data());
-        order.keys = std::move(sorted.keys);
-        order.offsets = std::move(sorted.offsets);
-        if (order.offsets.empty()) order.offsets.assign(order.keys.size() + 1, 0);
-        order.bad = sorted.first_bad;
-        order.count = count;
+        sort_by_block<T, d>(px, capacity, count, lattice, degree, order);
     });
 }
 
@@ -41,6 +33,11 @@ Order given_order(nb::object keys_, nb::object offsets_, nb::object order_) {
     made.keys.assign(keys, keys + blocks);
     made.offsets.assign(offsets, offsets + blocks + 1);
     made.order.assign(order, order + count);
+    made.contiguous.resize(blocks);
+    for (int64_t s = 0; s < blocks; ++s) {
+        made.contiguous[s] = 1;
+        for (int64_t k = offsets[s] + 1; k < offsets[s + 1]; ++k) made.contiguous[s] &= order[k] == order[k - 1] + 1;
+    }
     made.count = count;
     return made;
 }
@@ -162,13 +159,14 @@ void bind_grid(nb::module_& m) {
         .def(nb::init<>())
         .def_static("of", &given_order, nb::arg("keys"), nb::arg("offsets"), nb::arg("order"))
         .def("sort", &sort_particles, nb::arg("x"), nb::arg("count"), nb::arg("lattice"), nb::arg("dimension"),
-             nb::arg("degree"), nb::arg("by_cell"))
+             nb::arg("degree"))
         .def_ro("count", &Order::count)
         .def_ro("bad", &Order::bad)
         .def_prop_ro("blocks", &Order::blocks)
         .def_prop_ro("keys", [](const Order& o) { return copied(o.keys, {o.keys.size()}); })
         .def_prop_ro("offsets", [](const Order& o) { return copied(o.offsets, {o.offsets.size()}); })
-        .def_prop_ro("order", [](const Order& o) { return copied(o.order, {o.order.size()}); });
+        .def_prop_ro("order", [](const Order& o) { return copied(o.order, {o.order.size()}); })
+        .def_prop_ro("contiguous", [](const Order& o) { return copied(o.contiguous, {o.contiguous.size()}); });
     nb::class_<Links>(m, "Links", "Tiles of sorted particles on the blocks of a grid, see continua.grid.blocks.")
         .def_prop_ro("reach", [](const Links& l) { return copied(l.reach, {size_t(l.particle_blocks), size_t(1) << l.dimension}); })
         .def_prop_ro("sources", [](const Links& l) { return copied(l.sources, {size_t(l.node_blocks), size_t(1) << l.dimension}); });

@@ -13,16 +13,6 @@
 
 namespace continua {
 
-struct Order {
-    std::vector<uint64_t> keys;      // of the blocks that hold particles, sorted
-    std::vector<int64_t> offsets;    // block s holds order[offsets[s]] to order[offsets[s + 1] - 1]
-    std::vector<int32_t> order, slots;  // slots: scratch of the sort
-    int64_t count = 0;               // of particles
-    int64_t bad = -1;                // first particle that lies nowhere (not finite, or too far out), or -1
-
-    int64_t blocks() const { return int64_t(keys.size()); }
-};
-
 // The tiles of sorted particles on the blocks of a grid, see link_blocks.
 struct Links {
     std::vector<int32_t> reach, sources;

@@ -81,10 +81,17 @@ struct Lattice {
 };
 
 // Particles in block order: particle order[k] belongs to block number s where offsets[s] <= k < offsets[s + 1].
-struct BlockOrder {
-    std::vector<uint64_t> keys;     // sorted Morton keys of the blocks that hold particles
-    std::vector<int64_t> offsets;   // keys.size() + 1
-    int64_t first_bad = -1;         // lowest index of a particle that is not finite or out of range
+struct Order {
+    std::vector<uint64_t> keys;       // of the blocks that hold particles, sorted
+    std::vector<int64_t> offsets;     // keys.size() + 1
+    std::vector<int32_t> order;
+    std::vector<uint8_t> cells;       // scratch of the sort
+    int64_t count = 0;                // of particles
+    int64_t bad = -1;                 // first particle that lies nowhere (not finite, or too far out), or -1
+    std::vector<uint8_t> contiguous;  // of a block: whether its part of `order` is consecutive
+    int dimension = 0;                // of the last sort, which the next one takes as a guess; 0 without one
+
+    int64_t blocks() const { return int64_t(keys.size()); }
 };
 
 // Small open-addressing map from packed block coordinates to a number.

@@ -48,7 +48,7 @@ def run_memory(sim: Simulation, duration: float = 0.0) -> int:
 def body_bytes(body: ParticleBody) -> float:
     """Of one particle [bytes]: two sets of arrays and what sorting needs."""
     arrays = body.set.arrays
-    return 2 * arrays.nbytes / arrays.capacity + 8
+    return 2 * arrays.nbytes / arrays.capacity + 5
 
 
 def transient_bytes(body: ParticleBody) -> float:
@@ -72,7 +72,7 @@ def _continuum_bytes(world: World, continuum: str, lattice: Lattice) -> float:
         for particles in body.particle_sets():
             orders.append(_core.Order())
             arrays = particles.arrays
-            orders[-1].sort(arrays.x, arrays.count, lattice, d, world.degree, False)
+            orders[-1].sort(arrays.x, arrays.count, lattice, d, world.degree)
     kind = (
         "incompressible" if integrator.incompressible else "implicit" if integrator.implicit else "explicit"
     )

@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from continua.options import Options
 
 MAX_STRAIN = 0.5  # |dt grad v| beyond which a step is repeated with half the dt
-CELL_SORT = 8  # steps between sorts by cell; in between particles are sorted by block only
 FRAME = 1 / 24  # [s], the step of mesh bodies on their own unless a frame is shorter
 SHORTEST_FRAME = 1 / 16  # of such a step that does not converge is tried before it is an error
 THIN_APPROACH = 0.2  # cells by which sheets, which touch by their extent alone, may approach in a step
@@ -284,9 +283,8 @@ class Simulation:
         return bound.dt
 
     def _sort(self, moving: Mapping[str, Stepper]) -> BadParticle | None:
-        by_cell = self.steps % CELL_SORT == 0
         for name, stepper in moving.items():
-            if bad := stepper.sort(self.world.grid_bodies_of(name), by_cell=by_cell):
+            if bad := stepper.sort(self.world.grid_bodies_of(name)):
                 return bad
         return None
 

@@ -77,7 +77,7 @@ class Fields:
         d = self.lattice.dimension
         for number, body in enumerate(self.bodies):
             a, order = body.set.arrays, _core.Order()
-            order.sort(a.x, a.count, self.lattice, d, self.degree, True)
+            order.sort(a.x, a.count, self.lattice, d, self.degree)
             assert order.bad < 0
             grid = BlockGrid(self.lattice)
             grid.cover([order])

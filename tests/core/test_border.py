@@ -44,7 +44,7 @@ def changed(thing: object, **values: object) -> SimpleNamespace:
 
 def sorted_again(a: dict, x: np.ndarray, count: int) -> _core.Order:
     order = _core.Order()
-    order.sort(x, count, a["lattice"], 2, 2, True)
+    order.sort(x, count, a["lattice"], 2, 2)
     return order
 
 
@@ -191,7 +191,7 @@ def test_an_order_cannot_be_made_of_wrong_arrays(change: object, name: str) -> N
 def test_sorting_names_the_wrong_argument() -> None:
     sim, a = ready()
     x, count, lattice = a["particles"].x, a["particles"].count, a["lattice"]
-    right = {"x": x, "count": count, "lattice": lattice, "dimension": 2, "degree": 2, "by_cell": True}
+    right = {"x": x, "count": count, "lattice": lattice, "dimension": 2, "degree": 2}
     wrong = {
         "x": x[:1],
         "count": x.shape[1] + 1,

@@ -49,7 +49,7 @@ def test_the_first_of_them_is_found(threads: int, what: str, where: str, dtype: 
     with np.errstate(over="ignore"):
         x[d - 1, chosen] = dtype(NOWHERE[what])
     order = _core.Order()
-    order.sort(x, MANY, Lattice(1.0, np.zeros(d), np.zeros(d, np.int32)), d, 2, True)
+    order.sort(x, MANY, Lattice(1.0, np.zeros(d), np.zeros(d, np.int32)), d, 2)
     assert order.bad == chosen[0]
     assert order.blocks == 0
 

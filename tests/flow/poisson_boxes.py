@@ -49,7 +49,7 @@ class Box:
         corners = np.indices(blocks).reshape(self.dimension, -1) + shift
         x = np.ascontiguousarray((SIDE * corners + 0.5) * self.lattice.dx)
         order = _core.Order()
-        order.sort(x, x.shape[1], self.lattice, len(x), 1, False)
+        order.sort(x, x.shape[1], self.lattice, len(x), 1)
         keys = order.keys
         cells = _core.node_coordinates(keys, self.dimension) - SIDE * shift
         return keys, tuple(np.moveaxis(cells, -1, 0))

@@ -13,7 +13,7 @@ from continua import _core
 AT = strained(FIXED, 2, "quadratic")
 V = AT.quads(np.zeros_like(AT.driver.nodes))
 FEWER = _core.Order()
-FEWER.sort(AT.body.set.arrays.x, AT.body.count - 1, AT.field.lattice, 2, 2, True)
+FEWER.sort(AT.body.set.arrays.x, AT.body.count - 1, AT.field.lattice, 2, 2)
 CALLS = {
     "implicit_energy": {**AT.place, **AT.law, "links": AT.links, "velocity": V},
     "implicit_forces": {**AT.place, **AT.law, "links": AT.links, "velocity": V, "tiles": AT.tiles()},

@@ -302,7 +302,7 @@ def test_wrong_arguments_are_refused_by_name() -> None:
     refused(_core.gather_faces, down, "shift", shift=velocity[:, :-1].copy())
     keys, lattice = driver.field.grid.keys, driver.field.lattice
     fewer = _core.Order()
-    fewer.sort(driver.body.set.arrays.x, len(driver.body) - 1, lattice, 2, 2, True)
+    fewer.sort(driver.body.set.arrays.x, len(driver.body) - 1, lattice, 2, 2)
     refused(_core.scatter_faces, up, "order", order=fewer)
     refused(_core.gather_faces, down, "order", order=fewer)
     one_block = _core.Order.of(order.keys[:1], np.array([0, order.count]), order.order)

@@ -130,7 +130,7 @@ class ParticleSet:
     @property
     def nbytes(self) -> int:
         """Memory [bytes], with that of sorting."""
-        return self._front.nbytes + self._back.nbytes + 8 * self._front.capacity
+        return self._front.nbytes + self._back.nbytes + 5 * self._front.capacity
 
     # ---- what particles have ---------------------------------------------------------------------------------
 

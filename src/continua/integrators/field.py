@@ -66,8 +66,8 @@ class Field:
         """Memory of the exchanges [bytes]."""
         return self._tiles.nbytes + sum(e.nbytes for exchanges in self.exchanges for e in exchanges)
 
-    def sort(self, bodies: Sequence[Body], *, by_cell: bool = True) -> BadParticle | None:
-        """Sort the particles of all bodies into blocks (and cells) and activate the grid under them."""
+    def sort(self, bodies: Sequence[Body]) -> BadParticle | None:
+        """Sort the particles of all bodies into blocks and activate the grid under them."""
         self.bodies = [body for body in bodies if any(map(len, body.particle_sets()))]
         known, self._known, self.exchanges = self._known, {}, []
         for body in self.bodies:
@@ -78,7 +78,7 @@ class Field:
                 )
                 self._known[id(particles)] = exchange
                 row.append(exchange)
-                if (bad := exchange.sort(by_cell=by_cell)) >= 0:
+                if (bad := exchange.sort()) >= 0:
                     return BadParticle(body, number, bad)
             self.exchanges.append(row)
         every = [exchange for row in self.exchanges for exchange in row]

@@ -67,10 +67,10 @@ class IncompressibleFlow(Stepper):
         """2 or 3."""
         return self.field.dimension
 
-    def sort(self, bodies: Sequence[Body], *, by_cell: bool = True) -> BadParticle | None:
+    def sort(self, bodies: Sequence[Body]) -> BadParticle | None:
         """Sort every body."""
         self.fluid = _common_fluid(bodies)
-        return super().sort(bodies, by_cell=by_cell)
+        return super().sort(bodies)
 
     def to_grid(self, step: StepSetting, result: StepResult) -> None:
         """Velocities on faces that are free of divergence and know the walls."""

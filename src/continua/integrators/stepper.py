@@ -103,10 +103,10 @@ class Stepper(ABC):
         yield
         self.seconds[name] += time.perf_counter() - start
 
-    def sort(self, bodies: Sequence[Body], *, by_cell: bool = True) -> BadParticle | None:
+    def sort(self, bodies: Sequence[Body]) -> BadParticle | None:
         """Sort the particles of these bodies and activate the grid under them."""
         with self._phase("sort"):
-            return self.field.sort(bodies, by_cell=by_cell)
+            return self.field.sort(bodies)
 
     @abstractmethod
     def to_grid(self, step: StepSetting, result: StepResult) -> None:

@@ -56,13 +56,10 @@ class Exchange:
 
     # ---- where particles are ---------------------------------------------------------------------------------
 
-    def sort(self, *, by_cell: bool) -> int:
-        """Sort the particles into blocks; the number of the first one that lies nowhere, or -1.
-
-        `by_cell` also sorts them within each block, so that neighbours in memory share their nodes.
-        """
+    def sort(self) -> int:
+        """Sort the particles into blocks; the number of the first one that lies nowhere, or -1."""
         a = self.particles.arrays
-        self.order.sort(a.x, a.count, self._sort_lattice, self.dimension, self.rule.degree, by_cell)
+        self.order.sort(a.x, a.count, self._sort_lattice, self.dimension, self.rule.degree)
         return self.order.bad
 
     def join(self, grid: BlockGrid, number: int) -> None:
