@@ -19,24 +19,27 @@ struct Setting {
     int dimension, degree;
 };
 
-// f<degree>(sorted particles), everything checked; links are only needed to read nodes.
+// f<degree>(sorted particles, tiles), everything checked.
 template <class T, int d, class Function>
-void with_particles(const Setting& set, const Links* links, int64_t node_blocks, Function&& f) {
+void with_particles(const Setting& set, const Links& links, int64_t node_blocks, Function&& f) {
     const Particles<T> particles = particles_of<T, d>(set.particles, "particles");
     const Lattice<T, d> lattice = lattice_of<T, d>(set.lattice);
     const Blocks blocks = blocks_of(set.order, particles.count);
-    const int32_t* reach = links ? reach_of<d>(*links, blocks.count, node_blocks) : nullptr;
-    const On<T, d> on{particles, lattice, blocks, reach};
-    with_degree(set.degree, [&]<int degree>() { f.template operator()<degree>(on); });
+    const Tiles tiles = tiles_of<d>(links, blocks.count, node_blocks);
+    const On<T, d> on{particles, lattice, blocks};
+    with_degree(set.degree, [&]<int degree>() { f.template operator()<degree>(on, tiles); });
 }
 
 template <class T, int d>
 const T* checked_nodes(nb::handle object, const std::string& name) {
     return checked<T>(object, name, {-1, kBlockNodes<d>, 4});
 }
-template <class T, int d, int degree>
-T* checked_tiles(nb::handle object, const Blocks& blocks) {
-    return checked<T>(object, "tiles", {blocks.count, kTileNodes<d, degree>, 4});
+// Nodes to be added to, of the same grid as those of the links; cleared unless there is something on them.
+template <class T, int d>
+T* target_nodes(nb::handle object, const Links& links, bool add) {
+    T* nodes = checked<T>(object, "nodes", {links.node_blocks, kBlockNodes<d>, 4});
+    if (!add) clear_nodes(nodes, links.node_blocks, kBlockNodes<d> * 4);
+    return nodes;
 }
 
 double checked_step(double dt) {
@@ -45,23 +48,23 @@ double checked_step(double dt) {
     return dt;
 }
 
-// f<degree>(sorted particles, shared work, velocity): the kernels that ask the material.
+// f<degree>(sorted particles, tiles, shared work, velocity): the kernels that ask the material.
 template <class Function>
-void with_material(const Setting& set, nb::handle parameters_, const std::string& name, const Links* links,
+void with_material(const Setting& set, nb::handle parameters_, const std::string& name, const Links& links,
                    nb::handle velocity_, double dt, Function&& f) {
     checked_step(dt);
     dispatch(set.particles.attr("x"), "particles.x", set.dimension, [&]<class T, int d>() {
         const bool reads = velocity_.is_valid();
         const T* velocity = reads ? checked_nodes<T, d>(velocity_, "velocity") : nullptr;
-        const int64_t node_blocks = reads ? length(velocity_, "velocity") : 0;
-        with_particles<T, d>(set, links, node_blocks, [&]<int degree>(const On<T, d>& on) {
+        const int64_t node_blocks = reads ? length(velocity_, "velocity") : links.node_blocks;
+        with_particles<T, d>(set, links, node_blocks, [&]<int degree>(const On<T, d>& on, const Tiles& tiles) {
             need_deformation(on.particles, "particles");
             const Parameters<T> parameters = parameters_of<T>(parameters_, on.particles);
             BatchFunctions<T, d> material;
             if (!batch_functions<T, d>(name, on.particles, parameters, material))
                 throw std::invalid_argument("material: an implicit step needs a material of the core");
             const Work<T, d> work{on.particles, parameters, material, T(dt)};
-            f.template operator()<degree>(on, work, velocity);
+            f.template operator()<degree>(on, tiles, work, velocity);
         });
     });
 }
@@ -69,32 +72,33 @@ void with_material(const Setting& set, nb::handle parameters_, const std::string
 double energy(nb::object particles, nb::object parameters, const std::string& material, nb::object lattice,
               const Order& order, const Links& links, nb::object velocity, int dimension, int degree_, double dt) {
     double total = 0;
-    with_material({particles, lattice, order, dimension, degree_}, parameters, material, &links, velocity, dt,
-                  [&]<int degree>(const auto& on, const auto& work, const auto* v) {
+    with_material({particles, lattice, order, dimension, degree_}, parameters, material, links, velocity, dt,
+                  [&]<int degree>(const auto& on, const Tiles& tiles, const auto& work, const auto* v) {
                       nb::gil_scoped_release release;
-                      total = implicit_energy<degree>(on, work, v);
+                      total = implicit_energy<degree>(on, tiles, work, v);
                   });
     return total;
 }
 
 void forces(nb::object particles, nb::object parameters, const std::string& material, nb::object lattice,
             const Order& order, const Links& links, nb::object velocity, int dimension, int degree_, double dt,
-            nb::object tiles_) {
-    with_material({particles, lattice, order, dimension, degree_}, parameters, material, &links, velocity, dt,
-                  [&]<int degree, class T, int d>(const On<T, d>& on, const Work<T, d>& work, const T* v) {
-                      T* tiles = checked_tiles<T, d, degree>(tiles_, on.blocks);
+            bool add, nb::object nodes_) {
+    with_material({particles, lattice, order, dimension, degree_}, parameters, material, links, velocity, dt,
+                  [&]<int degree, class T, int d>(const On<T, d>& on, const Tiles& tiles, const Work<T, d>& work, const T* v) {
+                      T* nodes = target_nodes<T, d>(nodes_, links, add);
                       nb::gil_scoped_release release;
-                      sweep<T, d, degree>(on, v, tiles, detail::ForceWork<T, d>{work});
+                      sweep<T, d, degree>(on, tiles, v, nodes, detail::ForceWork<T, d>{work});
                   });
 }
 
 void diagonal(nb::object particles, nb::object parameters, const std::string& material, nb::object lattice,
-              const Order& order, int dimension, int degree_, double dt, nb::object tiles_) {
-    with_material({particles, lattice, order, dimension, degree_}, parameters, material, nullptr, nb::handle(), dt,
-                  [&]<int degree, class T, int d>(const On<T, d>& on, const Work<T, d>& work, const T*) {
-                      T* tiles = checked_tiles<T, d, degree>(tiles_, on.blocks);
+              const Order& order, const Links& links, int dimension, int degree_, double dt, bool add, nb::object nodes_) {
+    with_material({particles, lattice, order, dimension, degree_}, parameters, material, links, nb::handle(), dt,
+                  [&]<int degree, class T, int d>(const On<T, d>& on, const Tiles& tiles, const Work<T, d>& work, const T*) {
+                      T* nodes = target_nodes<T, d>(nodes_, links, add);
                       nb::gil_scoped_release release;
-                      sweep<T, d, degree>(on, (const T*)nullptr, tiles, detail::DiagonalWork<T, d>{work});
+                      sweep<T, d, degree, SquareScatter<T, d, degree>>(on, tiles, (const T*)nullptr, nodes,
+                                                                       detail::DiagonalWork<T, d>{work});
                   });
 }
 
@@ -107,26 +111,27 @@ Tangents<T> checked_tangents(nb::handle object, const Particles<T>& particles, i
 void prepare(nb::object particles, nb::object parameters, const std::string& material, nb::object lattice,
              const Order& order, const Links& links, nb::object velocity, int dimension, int degree_, double dt,
              bool positive, nb::object tangents_) {
-    with_material({particles, lattice, order, dimension, degree_}, parameters, material, &links, velocity, dt,
-                  [&]<int degree, class T, int d>(const On<T, d>& on, const Work<T, d>& work, const T* v) {
+    with_material({particles, lattice, order, dimension, degree_}, parameters, material, links, velocity, dt,
+                  [&]<int degree, class T, int d>(const On<T, d>& on, const Tiles& tiles, const Work<T, d>& work, const T* v) {
                       const int rows = tangent_rows(work.material);
                       const auto tangents = checked_tangents<T, d>(tangents_, on.particles, rows);
                       nb::gil_scoped_release release;
-                      sweep<T, d, degree>(on, v, (T*)nullptr, detail::PrepareWork<T, d>{work, positive, tangents});
+                      sweep<T, d, degree>(on, tiles, v, (T*)nullptr, detail::PrepareWork<T, d>{work, positive, tangents});
                   });
 }
 
 void product(nb::object particles, nb::object lattice, const Order& order, const Links& links, nb::object direction_,
-             int dimension, int degree_, nb::object tangents_, nb::object tiles_) {
+             int dimension, int degree_, nb::object tangents_, bool add, nb::object nodes_) {
     dispatch(particles.attr("x"), "particles.x", dimension, [&]<class T, int d>() {
         const T* direction = checked_nodes<T, d>(direction_, "direction");
-        with_particles<T, d>({particles, lattice, order, dimension, degree_}, &links, length(direction_, "direction"),
-                             [&]<int degree>(const On<T, d>& on) {
+        with_particles<T, d>({particles, lattice, order, dimension, degree_}, links, length(direction_, "direction"),
+                             [&]<int degree>(const On<T, d>& on, const Tiles& tiles) {
             const int rows = kTangent<d> + (length(tangents_, "tangents") > kTangent<d> ? 1 : 0);
             const auto tangents = checked_tangents<T, d>(tangents_, on.particles, rows);
-            T* tiles = checked_tiles<T, d, degree>(tiles_, on.blocks);
+            if (direction_.ptr() == nodes_.ptr()) throw std::invalid_argument("nodes: must not be the direction");
+            T* nodes = target_nodes<T, d>(nodes_, links, add);
             nb::gil_scoped_release release;
-            sweep<T, d, degree>(on, direction, tiles, detail::ProductWork<T, d>{tangents});
+            sweep<T, d, degree>(on, tiles, direction, nodes, detail::ProductWork<T, d>{tangents});
         });
     });
 }
@@ -143,14 +148,15 @@ nb::dict positions(nb::object particles, nb::object out_, nb::object lattice, nb
         if (!std::is_sorted(grid.keys, grid.keys + blocks)) throw std::invalid_argument("keys: must be sorted");
         const T* velocity = checked<T>(velocity_, "velocity", {blocks, kBlockNodes<d>, 4});
         const Particles<T> out = particles_of<T, d>(out_, "out");
-        with_particles<T, d>({particles, lattice, order, dimension, degree_}, nullptr, blocks,
-                             [&]<int degree>(const On<T, d>& on) {
-            count = on.particles.count;
-            if (out.stride < count) throw std::invalid_argument("out.x: too short for these particles");
-            if (out.x == on.particles.x) throw std::invalid_argument("out.x: must not be that of the particles");
+        const Particles<T> in = particles_of<T, d>(particles, "particles");
+        const Lattice<T, d> on = lattice_of<T, d>(lattice);
+        const Blocks sorted = blocks_of(order, in.count);
+        count = in.count;
+        if (out.stride < count) throw std::invalid_argument("out.x: too short for these particles");
+        if (out.x == in.x) throw std::invalid_argument("out.x: must not be that of the particles");
+        with_degree(degree_, [&]<int degree>() {
             nb::gil_scoped_release release;
-            if constexpr (degree > 1)
-                report = implicit_positions<T, d, degree>(on.particles, out, on.lattice, on.blocks, grid, velocity, dt);
+            if constexpr (degree > 1) report = implicit_positions<T, d, degree>(in, out, on, sorted, grid, velocity, dt);
         });
     });
     nb::dict result;
@@ -171,25 +177,25 @@ int rows_of(const std::string& material, int dimension) {
 
 }  // namespace
 
-// Node fields are (blocks, nodes, 4), tiles (particle blocks, tile nodes, 4) to be summed by collect_tiles, tangents
-// (tangent_rows, capacity) the caller's memory from prepare to product.
+// Node fields are (blocks, nodes, 4), added to if `add`; tangents (tangent_rows, capacity) are the caller's memory from prepare to
+// product.
 void bind_implicit(nb::module_& m) {
     using nb::arg;
     const arg particles("particles"), parameters("parameters"), material("material"), lattice("lattice"),
         order("order"), links("links"), velocity("velocity"), dimension("dimension"), degree("degree"), dt("dt"),
-        tangents("tangents"), tiles("tiles");
+        tangents("tangents"), add("add"), nodes("nodes");
     m.def("tangent_rows", &rows_of, material, dimension);
     m.def("implicit_energy", &energy, particles, parameters, material, lattice, order, links, velocity, dimension,
           degree, dt, "Potential of an implicit step at node velocities [J]; inf where a particle is not admissible.");
     m.def("implicit_forces", &forces, particles, parameters, material, lattice, order, links, velocity, dimension,
-          degree, dt, tiles, "Its gradient with respect to the node velocities [N s], in tiles.");
+          degree, dt, add, nodes, "Its gradient with respect to the node velocities [N s].");
     m.def("implicit_prepare", &prepare, particles, parameters, material, lattice, order, links, velocity, dimension,
           degree, dt, arg("positive"), tangents,
           "What implicit_product needs at these velocities; positive removes negative eigenvalues per particle.");
     m.def("implicit_product", &product, particles, lattice, order, links, arg("direction"), dimension, degree, tangents,
-          tiles, "Second derivative times a node field, in tiles.");
-    m.def("implicit_diagonal", &diagonal, particles, parameters, material, lattice, order, dimension, degree, dt, tiles,
-          "Diagonal of the second derivative for undeformed particles [kg], in tiles.");
+          add, nodes, "Second derivative times a node field.");
+    m.def("implicit_diagonal", &diagonal, particles, parameters, material, lattice, order, links, dimension, degree, dt,
+          add, nodes, "Diagonal of the second derivative for undeformed particles [kg].");
     m.def("implicit_positions", &positions, particles, arg("out"), lattice, arg("keys"), order, velocity, dimension,
           degree, dt,
           "Solves x' = x + dt v(x') into out.x, in block order; nodes whose last channel is zero do not count.");

@@ -29,13 +29,16 @@ void nodes_to_values(nb::object particles, nb::object lattice, const Order& orde
                 });
 }
 
-void values_to_nodes(nb::object particles, nb::object lattice, const Order& order, nb::object values, int dimension,
-                     int degree_, bool squared, nb::object tiles_) {
+void values_to_nodes(nb::object particles, nb::object lattice, const Order& order, const Links& links, nb::object values,
+                     int dimension, int degree_, bool squared, bool add, nb::object nodes_) {
     with_values(particles, lattice, order, values, dimension, degree_,
                 [&]<class T, int d, int degree>(const Particles<T>& of, const Lattice<T, d>& on, const Blocks& blocks, T* from) {
-                    T* tiles = checked<T>(tiles_, "tiles", {blocks.count, kTileNodes<d, degree>, 4});
+                    const int64_t node_blocks = length(nodes_, "nodes");
+                    T* nodes = checked<T>(nodes_, "nodes", {node_blocks, kBlockNodes<d>, 4});
+                    const Tiles tiles = tiles_of<d>(links, blocks.count, node_blocks);
                     nb::gil_scoped_release release;
-                    scatter_values<T, d, degree>(of, on, blocks, from, of.stride, squared, tiles);
+                    if (!add) clear_nodes(nodes, node_blocks, kBlockNodes<d> * 4);
+                    scatter_values<T, d, degree>(of, on, blocks, tiles, from, of.stride, squared, nodes);
                 });
 }
 
@@ -46,9 +49,9 @@ void bind_values(nb::module_& m) {
     using nb::arg;
     m.def("gather_values", &nodes_to_values, arg("particles"), arg("lattice"), arg("order"), arg("links"), arg("nodes"),
           arg("dimension"), arg("degree"), arg("values"), "Node vectors at the particles, into values.");
-    m.def("scatter_values", &values_to_nodes, arg("particles"), arg("lattice"), arg("order"), arg("values"), arg("dimension"),
-          arg("degree"), arg("squared"), arg("tiles"),
-          "Sums of particle vectors at nodes, with the weights or their squares, in tiles.");
+    m.def("scatter_values", &values_to_nodes, arg("particles"), arg("lattice"), arg("order"), arg("links"), arg("values"),
+          arg("dimension"), arg("degree"), arg("squared"), arg("add"), arg("nodes"),
+          "Sums of particle vectors at nodes, with the weights or their squares.");
 }
 
 }  // namespace continua

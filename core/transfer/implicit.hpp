@@ -206,7 +206,6 @@ struct DiagonalWork : ImplicitWork<T, d> {
             for (int i = 0; i < d; ++i)
                 for (int a = 0; a < d; ++a) batch.stress[(i * d + a) * kBatch + j] = i == a ? along : across;
         }
-        batch.stencils.square();
     }
 };
 
@@ -214,9 +213,10 @@ struct DiagonalWork : ImplicitWork<T, d> {
 
 // Phi(v) [J]; +inf where some Fhat is not admissible.
 template <int degree, class T, int d>
-double implicit_energy(const SortedParticles<T, d>& on, const detail::ImplicitWork<T, d>& shared, const T* velocity) {
+double implicit_energy(const SortedParticles<T, d>& on, const Tiles& tiles, const detail::ImplicitWork<T, d>& shared,
+                       const T* velocity) {
     std::vector<double> sums(on.blocks.count, 0.0);
-    sweep<T, d, degree>(on, velocity, nullptr, detail::EnergyWork<T, d>{shared, sums.data()});
+    sweep<T, d, degree>(on, tiles, velocity, (T*)nullptr, detail::EnergyWork<T, d>{shared, sums.data()});
     double total = 0;
     for (const double sum : sums) total += sum;
     return total == total ? total : std::numeric_limits<double>::infinity();

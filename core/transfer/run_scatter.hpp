@@ -30,6 +30,12 @@ struct RunWeights {
             }
         combine(at);
     }
+    void square(int at) {
+        for (int a = 0; a < d; ++a)
+            for (auto& weight : axis[a])
+                for (int j = at; j < at + kBatch; ++j) weight[j] *= weight[j];
+        combine(at);
+    }
     // After a change of the weights of axes.
     void combine(int at) {
         using V = Lanes<T>;
@@ -116,14 +122,14 @@ inline void scatter_runs(const Places<T, d, degree>& places, const RunWeights<T,
                         const Q outer = Q(weights.outer[i * K + j][p]);
                         if constexpr (linear) {
                             acc[i][j] += outer * line[0];
-                            if constexpr (D > 1) line[0] += line[1];
+                            if constexpr (D > 1 && M::has(0, 1, 0)) line[0] += line[1];
                         } else {
                             const Q y = Q(T(j) - places.f[d - 2][p]);
                             acc[i][j] += outer * at_node<(D > 1 && M::has(0, 1, 0)), (D > 2 && M::has(0, 2, 0))>(
                                                      y, [&](auto e1) { return line[e1]; });
                         }
                     }
-                    if constexpr (linear && d == 3 && D > 1) R[0][0] += R[1][0];
+                    if constexpr (linear && D > 1 && M::has(1, 0, 0)) R[0][0] += R[1][0];
                 }
             }
             for (int i = 0; i < K0; ++i)

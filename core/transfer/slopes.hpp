@@ -1,77 +1,12 @@
-// Particles and grid through weights and their gradients only: what an implicit solve does again and again.
-//
-// Two patterns per axis, the weight w and its slope dw/dx_p: the derivative of a weight along axis a is the mode with
-// the slope along a and weights elsewhere (see Modes; pattern 1 is the slope here instead of w r). So d modes carry
+// Particles and grid through the gradients of weights only: what an implicit solve does again and again.
 //     gather   grad v = sum_i v_i (grad w_i)^T          scatter   node_i += T grad w_i
-// which is less work than the gradient set of modes with its separate linear parts and differences.
+// The gather knows the slopes of the interpolated field; the scatter is that of the force of an explicit step without momentum,
+// dx grad w = share w r + kappa D along each axis (see BSpline).
 #pragma once
 
 #include "scatter.hpp"
 
 namespace continua {
-
-template <int G, class T, int d, int degree>
-struct SlopeWeights;
-
-template <class T, int d, int degree_>
-struct SlopeStencils : Stencils<T, d, degree_> {
-    using Base = Stencils<T, d, degree_>;
-    static constexpr int degree = degree_, K = Base::K;
-    alignas(64) T slope[d][K][kBatch];
-
-    void compute(const T* x, const Lattice<T, d>& lattice, const BlockCoords<d>& block) {
-        using V = Lanes<T>;
-        using Spline = BSpline<degree>;
-        Base::compute(x, lattice, block, false);
-        const V inv_dx = V(lattice.inv_dx), share = V(T(Spline::share)) * inv_dx;
-        for (int a = 0; a < d; ++a)
-            for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
-                const V kappa = inv_dx * load<V>(Base::kappa[a] + lane);
-                for (int k = 0; k < K; ++k)
-                    store(V(share * load<V>(Base::wr[a][k] + lane) + Spline::difference(k, kappa)), slope[a][k] + lane);
-            }
-    }
-    // Squares of both patterns: the squares of weight gradients are tensor products as well.
-    void square() {
-        for (int a = 0; a < d; ++a)
-            for (int k = 0; k < K; ++k)
-                for (int j = 0; j < kBatch; ++j) {
-                    Base::w[a][k][j] *= Base::w[a][k][j];
-                    slope[a][k][j] *= slope[a][k][j];
-                }
-    }
-    template <int G>
-    auto scatter_weights(int j, bool) const {
-        return SlopeWeights<G, T, d, degree>(*this, j);
-    }
-    template <int G>
-    auto gather_weights(int j, bool) const {
-        return SlopeWeights<G, T, d, degree>(*this, j);
-    }
-};
-
-template <int G, class T, int d, int degree>
-struct SlopeWeights {
-    using Q = Pack<T, G>;
-    static constexpr int K = degree + 1;
-    Q w[d][K], slope[d][K];
-
-    SlopeWeights(const SlopeStencils<T, d, degree>& st, int j) {
-        for (int a = 0; a < d; ++a)
-            for (int k = 0; k < K; ++k) {
-                w[a][k] = spread<G>(st.w[a][k] + j);
-                slope[a][k] = spread<G>(st.slope[a][k] + j);
-            }
-    }
-    template <int e>
-    Q times(int axis, int k, const Q& t) const {
-        static_assert(e <= 1);
-        if constexpr (e == 0)
-            return w[axis][k] * t;
-        else
-            return slope[axis][k] * t;
-    }
-};
 
 // Particles of one body in the blocks of the grid.
 template <class T, int d>
@@ -79,69 +14,136 @@ struct SortedParticles {
     const Particles<T>& particles;
     const Lattice<T, d>& lattice;
     const Blocks& blocks;
-    const int32_t* reach;  // node blocks under each tile, needed to read nodes
 };
 
 // One batch on its way: positions, the gradient of the node field there, and the stress T for the nodes.
-template <class T, int d, int degree>
+template <class T, int d>
 struct SlopeBatch {
-    using Modes_ = Modes<ModeSet::affine, d, degree>;
-    using Record = ModeRecord<T, Modes_::count>;
-    static constexpr int kStride = sizeof(Record) / sizeof(T);
     alignas(64) T x[d * kBatch], gradient[d * d * kBatch], stress[d * d * kBatch];
-    SlopeStencils<T, d, degree> stencils;
-    Record records[kBatch] = {};
+};
 
-    void gather(const T* tile, int count) {
-        stencils.for_packs(
-            count, [&]<int G>(int j) { gather_pack<G, ModeSet::affine>(tile, stencils, j, records); });
-        for (int j = count; j < kBatch; ++j) records[j] = records[count - 1];
-        alignas(64) T column[d * kBatch];
+// Stress of the particles of a chunk, to be added to a tile.
+template <class T, int d, int degree>
+struct SlopeScatter {
+    static constexpr ModeSet set = ModeSet::gradient;
+    using M = Modes<set, d, degree>;
+    using Record = ModeRecord<T, M::count>;
+    static constexpr int kStride = sizeof(Record) / sizeof(T);
+    RunWeights<T, d, degree> weights;
+    BatchFactors<T, d, degree> factors;
+    Record records[kChunk + 1] = {};
+
+    void take(const SlopeBatch<T, d>& batch, const Places<T, d, degree>& places, T inv_dx, int at) {
+        using V = Lanes<T>;
+        alignas(64) T value[3][kBatch] = {}, linear[d][3][kBatch] = {}, difference[d][3][kBatch] = {};
+        weights.compute(places, at);
+        factors.compute(places, at, false);
+        const V share = V(T(degree == 1 ? 1.0 : BSpline<degree>::share) * inv_dx);
+        for (int lane = 0; lane < kBatch; lane += lanes_of<V>())
+            for (int i = 0; i < d; ++i) {
+                V first = V(0);
+                for (int a = 0; a < d; ++a) {
+                    const V stress = load<V>(batch.stress + (i * d + a) * kBatch + lane), slope = share * stress;
+                    store(slope, linear[a][i] + lane);
+                    if constexpr (degree > 1) {
+                        first -= load<V>(places.f[a] + at + lane) * slope;
+                        store(V(V(inv_dx) * load<V>(factors.kappa[a] + lane) * stress), difference[a][i] + lane);
+                    }
+                }
+                store(first, value[i] + lane);
+            }
+        to_records<T, 3>({value[0], value[1], value[2]}, records[at].c[0], kStride);
         for (int a = 0; a < d; ++a) {
-            from_records<T, d>(records->c[Modes_::along(a, 1)], kStride, column);
-            for (int i = 0; i < d; ++i) std::copy_n(column + i * kBatch, kBatch, gradient + (i * d + a) * kBatch);
+            to_records<T, 3>({linear[a][0], linear[a][1], linear[a][2]}, records[at].c[M::along(a, 1)], kStride);
+            if constexpr (degree > 1)
+                to_records<T, 3>({difference[a][0], difference[a][1], difference[a][2]}, records[at].c[M::along(a, degree)],
+                                 kStride);
         }
     }
-    void scatter(T* tile, int count) {
-        for (int j = 0; j < kBatch; ++j) Quad<T>(T(0)).copy_to(records[j].c[0], stdx::element_aligned);
-        for (int a = 0; a < d; ++a) {
-            const T* column[d];
-            for (int i = 0; i < d; ++i) column[i] = stress + (i * d + a) * kBatch;
-            to_records<T, d>(column, records->c[Modes_::along(a, 1)], kStride);
-        }
-        stencils.for_packs(
-            count, [&]<int G>(int j) { scatter_pack<G, ModeSet::affine>(tile, stencils, j, records + j); });
+    void add(const Places<T, d, degree>& places, int count, T* tile) const {
+        scatter_runs<T, d, degree, set>(places, weights, count, records, tile);
     }
 };
 
-// For all batches: gather from `nodes` (unless null), work(batch, indices, begin, block), scatter to `tiles` (unless
-// null; overwritten). work.prefetch(particle, place) is told what comes soon; `begin` and `place` count in block order.
-template <class T, int d, int degree, class Work>
-void sweep(const SortedParticles<T, d>& on, const T* nodes, T* tiles, const Work& work) {
-    const Blocks& blocks = on.blocks;
-    constexpr int64_t kTile = int64_t(kTileNodes<d, degree>) * 4;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(team(on.particles.count))
-    for (int64_t s = 0; s < blocks.count; ++s) {
-        alignas(64) T from[kTile], to[detail::kScatterTile<T, d, degree>];
-        if (nodes) read_tile<T, d, degree>(nodes, on.reach + s * kCorners<d>, from);
-        if (tiles) std::fill(std::begin(to), std::end(to), T(0));
-        const BlockCoords<d> block = block_coords<d>(blocks.keys[s]);
-        SlopeBatch<T, d, degree> batch;
-        for (int64_t begin = blocks.offsets[s]; begin < blocks.offsets[s + 1]; begin += kBatch) {
-            const BatchIndices indices(blocks.order, begin, blocks.offsets[s + 1]);
-            if (begin + kAhead < on.particles.count) {
-                const int64_t next = blocks.order[begin + kAhead];
-                prefetch(on.particles.x, on.particles.stride, d, next);
-                work.prefetch(next, begin + kAhead);
+// The same with the squares of the gradients of weights, which are tensor products as well: node_i += sum_a T_a (d_a w_i)^2.
+template <class T, int d, int degree>
+struct SquareScatter {
+    RunWeights<T, d, degree> weights[d];
+    ModeRecord<T, 1> records[d][kChunk + 1] = {};
+
+    void take(const SlopeBatch<T, d>& batch, const Places<T, d, degree>& places, T inv_dx, int at) {
+        using V = Lanes<T>;
+        using Spline = BSpline<degree>;
+        for (int a = 0; a < d; ++a) {
+            weights[a].compute(places, at);
+            for (int lane = at; lane < at + kBatch; lane += lanes_of<V>()) {
+                const V f = load<V>(places.f[a] + lane), kappa = Spline::kappa(f);
+                for (int k = 0; k <= degree; ++k) {
+                    T* weight = weights[a].axis[a][k] + lane;
+                    const V moment = V(T(Spline::share)) * load<V>(weight) * (V(T(k)) - f);
+                    store(V(V(inv_dx) * (moment + Spline::difference(k, kappa))), weight);
+                }
             }
-            indices.fetch(on.particles.x, on.particles.stride, d, batch.x);
-            batch.stencils.compute(batch.x, on.lattice, block);
-            if (nodes) batch.gather(from, indices.count);
-            work(batch, indices, begin, s);
-            if (tiles) batch.scatter(to, indices.count);
+            weights[a].square(at);
+            const T* channel[d];
+            for (int i = 0; i < d; ++i) channel[i] = batch.stress + (i * d + a) * kBatch;
+            to_records<T, d>(channel, records[a][at].c[0], sizeof(ModeRecord<T, 1>) / sizeof(T));
         }
-        if (tiles) detail::fold_tile<T, kTileNodes<d, degree>>(to, tiles + s * kTile);
     }
+    void add(const Places<T, d, degree>& places, int count, T* tile) const {
+        for (int a = 0; a < d; ++a) scatter_runs<T, d, degree, ModeSet::value>(places, weights[a], count, records[a], tile);
+    }
+};
+
+// For all batches: gather from `from` (unless null), work(batch, indices, begin, block), scatter to `to` (unless null, added to).
+// work.prefetch(particle, place) is told what comes soon; `begin` and `place` count in block order.
+template <class T, int d, int degree, class Scatter = SlopeScatter<T, d, degree>, class Work>
+void sweep(const SortedParticles<T, d>& on, const Tiles& tiles, const T* from, T* to, const Work& work) {
+    using M = Modes<ModeSet::affine, d, degree>;
+    const Blocks& blocks = on.blocks;
+    auto block_at_work = [&](int64_t s, int64_t next) {
+        const Ahead ahead(blocks, s, next);
+        const BlockCoords<d> block = block_coords<d>(blocks.keys[s]);
+        alignas(64) T read[kPaddedTile<d, degree>] = {}, written[kPaddedTile<d, degree>] = {};
+        alignas(64) T sums[M::count][d][kRow] = {};
+        SlopeBatch<T, d> batches[kChunk / kBatch];
+        BatchIndices indices[kChunk / kBatch];
+        Places<T, d, degree> places;
+        Scatter scatter;
+        if (from) read_tile<T, d, degree>(from, tiles.reach + s * kCorners<d>, read);
+        for_chunks(blocks, s, [&](int64_t begin, int64_t end) {
+            const int count = int(end - begin);
+            for (int at = 0; at < count; at += kBatch) {
+                ahead.from(begin + at, [&](int64_t place) {
+                    prefetch(on.particles.x, on.particles.stride, d, blocks.order[place]);
+                    work.prefetch(blocks.order[place], place);
+                });
+                indices[at / kBatch] = BatchIndices(blocks.order, begin + at, end);
+                indices[at / kBatch].fetch(on.particles.x, on.particles.stride, d, batches[at / kBatch].x);
+                places.compute(batches[at / kBatch].x, on.lattice, block, at);
+            }
+            if (from) gather_cells<T, d, degree, ModeSet::affine, Linear::slope>(read, places, count, sums);
+            for (int at = 0; at < count; at += kBatch) {
+                SlopeBatch<T, d>& batch = batches[at / kBatch];
+                const int own = indices[at / kBatch].count;
+                for (int i = 0; i < d; ++i)
+                    for (int a = 0; a < d; ++a) {
+                        T* gradient = batch.gradient + (i * d + a) * kBatch;
+                        const T* sum = sums[M::along(a, 1)][i] + at;
+                        for (int j = 0; j < kBatch; ++j) gradient[j] = on.lattice.inv_dx * sum[j];
+                        std::fill(gradient + own, gradient + kBatch, gradient[own - 1]);
+                    }
+                work(batch, indices[at / kBatch], begin + at, s);
+                if (to) scatter.take(batch, places, on.lattice.inv_dx, at);
+            }
+            if (to) scatter.add(places, count, written);
+        });
+        if (to) add_tile<T, d, degree>(written, tiles.reach + s * kCorners<d>, to);
+    };
+    if (to)
+        for_coloured(tiles.colours, on.particles.count, block_at_work);
+    else
+        for_blocks(blocks.count, on.particles.count, block_at_work);
 }
 
 }  // namespace continua

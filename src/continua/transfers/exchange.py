@@ -133,11 +133,10 @@ class Exchange:
         self, values: NDArray, nodes: NDArray, *, squared: bool = False, add: bool = False
     ) -> None:
         """Sums of vectors (N, d), in order of creation, with the weights of the nodes or their squares."""
-        tiles = self._empty_tiles()
+        rows = self.particles.to_rows(values)
         _core.scatter_values(
-            **self._on_grid, values=self.particles.to_rows(values), squared=squared, tiles=tiles
+            **self._on_grid, links=self.links, values=rows, squared=squared, add=add, nodes=nodes
         )
-        self._collect(tiles, nodes, add=add)
 
     # ---- nodes to particles ----------------------------------------------------------------------------------
 
@@ -223,11 +222,15 @@ class Exchange:
         self, v: NDArray, dt: float, parameters: Parameters, nodes: NDArray, *, add: bool
     ) -> None:
         """Gradient of `energy` by the node velocities [N s]."""
-        tiles = self._empty_tiles()
         _core.implicit_forces(
-            **self._on_grid, **self._law(parameters), links=self.links, velocity=v, dt=dt, tiles=tiles
+            **self._on_grid,
+            **self._law(parameters),
+            links=self.links,
+            velocity=v,
+            dt=dt,
+            add=add,
+            nodes=nodes,
         )
-        self._collect(tiles, nodes, add=add)
 
     def tangents(self, v: NDArray, dt: float, parameters: Parameters, *, positive: bool) -> NDArray:
         """What `scatter_tangent_product` needs at v; `positive` leaves out negative stiffness of particles."""
@@ -241,14 +244,14 @@ class Exchange:
 
     def scatter_tangent_product(self, u: NDArray, tangents: NDArray, nodes: NDArray, *, add: bool) -> None:
         """Second derivative of `energy` times a node field."""
-        tiles = self._empty_tiles()
-        _core.implicit_product(**self._on_grid, links=self.links, direction=u, tangents=tangents, tiles=tiles)
-        self._collect(tiles, nodes, add=add)
+        _core.implicit_product(
+            **self._on_grid, links=self.links, direction=u, tangents=tangents, add=add, nodes=nodes
+        )
 
     def scatter_tangent_diagonal(
         self, dt: float, parameters: Parameters, nodes: NDArray, *, add: bool
     ) -> None:
         """Diagonal of the second derivative for undeformed particles [kg]."""
-        tiles = self._empty_tiles()
-        _core.implicit_diagonal(**self._on_grid, **self._law(parameters), dt=dt, tiles=tiles)
-        self._collect(tiles, nodes, add=add)
+        _core.implicit_diagonal(
+            **self._on_grid, **self._law(parameters), links=self.links, dt=dt, add=add, nodes=nodes
+        )
