@@ -1,4 +1,4 @@
-"""Compare Continua with Taichi and Warp, and with itself, on one scene; see README.md.
+"""Compare Continua with Taichi, Warp and Numba, and with itself, on one scene; see README.md.
 
     python benchmarks/compare.py                                  # all sizes, all materials, 3 rounds
     python benchmarks/compare.py --sizes 1e5 --rounds 1           # a quick look
@@ -28,7 +28,7 @@ from rich.console import Console
 from rich.table import Table
 
 MATERIALS = ("fixed-corotated", "neo-hookean")
-PEERS = ("taichi", "warp")
+PEERS = ("taichi", "warp", "numba", "numba_tuned")
 SINGLE_THREADED = ("warp",)  # Warp runs CPU kernels on one thread
 
 
@@ -244,7 +244,7 @@ def report(
 def machine() -> dict[str, Any]:
     """Processor, cores, load and library versions, so that numbers can be read later."""
     versions = {}
-    for package in ("continua", "taichi", "warp-lang", "numpy"):
+    for package in ("continua", "taichi", "warp-lang", "numba", "numpy"):
         try:
             versions[package] = metadata.version(package)
         except metadata.PackageNotFoundError:

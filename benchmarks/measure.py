@@ -27,7 +27,7 @@ BATCHES = 3
 class Contender:
     """One thing to time: a library, a scene size and the settings that matter for speed."""
 
-    name: str  # of the library, and of the module `peers.<name>_mpm`
+    name: str  # of the module `peers.<name>_mpm`; the first word is the library
     particles: int = 100_000
     material: str = "fixed-corotated"
     threads: int = 1
@@ -40,12 +40,13 @@ class Contender:
         extras = [
             setting for setting in (self.stress_transfer, self.precision) if setting not in ("mls", "single")
         ]
-        return f"{self.name} ({', '.join(extras)})" if extras else self.name
+        words = self.name.replace("_", ", ")
+        return f"{words} ({', '.join(extras)})" if extras else words
 
 
 def installed(name: str) -> bool:
-    """Whether the library behind a contender can be imported."""
-    return importlib.util.find_spec(name) is not None
+    """Whether the library behind a contender can be imported; it is the first word of the name."""
+    return importlib.util.find_spec(name.split("_")[0]) is not None
 
 
 def build(contender: Contender) -> Any:
