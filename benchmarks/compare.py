@@ -22,6 +22,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import turns
 from measure import Contender, installed
 from rich.box import MARKDOWN
 from rich.console import Console
@@ -249,21 +250,7 @@ def machine() -> dict[str, Any]:
             versions[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             versions[package] = "not installed"
-    return {
-        "processor": processor(),
-        "cores": os.cpu_count(),
-        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
-        "python": platform.python_version(),
-        "versions": versions,
-    }
-
-
-def processor() -> str:
-    """Name of the processor."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor()
+    return {**turns.machine(), "python": platform.python_version(), "versions": versions}
 
 
 if __name__ == "__main__":
