@@ -63,25 +63,34 @@ def build(contender: Contender) -> Any:
     )
 
 
+def times_for(peer: Any, steps: int) -> tuple[float, float]:
+    """Wall time and CPU time of all threads [s] of that many steps."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    peer.step(steps)
+    return time.perf_counter() - wall, time.process_time() - cpu
+
+
 def seconds_for(peer: Any, steps: int) -> float:
     """Wall time [s] of that many steps."""
-    start = time.perf_counter()
-    peer.step(steps)
-    return time.perf_counter() - start
+    return times_for(peer, steps)[0]
 
 
 def measure(contender: Contender, seconds: float) -> dict[str, Any]:
-    """Million particle-steps per second: median of a few batches that together last about `seconds` [s]."""
+    """Million particle-steps per second, and nanoseconds of CPU time for each: medians of a few batches.
+
+    Together the batches last about `seconds` [s].
+    """
     peer = build(contender)
     peer.step(WARM_UP)
     steps = max(1, math.ceil(seconds / BATCHES / seconds_for(peer, 1)))
     particles = 8 * scene.cells_per_edge(contender.particles) ** 3
-    rates = [particles * steps / seconds_for(peer, steps) / 1e6 for _ in range(BATCHES)]
+    batches = [times_for(peer, steps) for _ in range(BATCHES)]
     return {
         "contender": asdict(contender),
         "particles": particles,
         "steps": steps * BATCHES,
-        "rate": statistics.median(rates),
+        "rate": statistics.median(particles * steps / wall / 1e6 for wall, _ in batches),
+        "cpu_ns": statistics.median(1e9 * cpu / (particles * steps) for _, cpu in batches),
     }
 
 
