@@ -98,8 +98,16 @@ def summary(part: dict[str, Any]) -> dict[str, Any]:
         clock: [before[clock] / after[clock] for before, after in rounds if after["steps"]]
         for clock in ("wall", "cpu")
     }
+    names = [key for key in rounds[0][1] if key.startswith("seconds_")]
     return {
         **part,
+        "phase_ns": [
+            {
+                name.removeprefix("seconds_"): 1e9 * sum(r[k].get(name, 0.0) for r in rounds) / work[k]
+                for name in names
+            }
+            for k in (0, 1)
+        ],
         "sums": sums,
         "million_per_second": [w / s["wall"] / 1e6 for w, s in zip(work, sums, strict=True)],
         "cpu_ns": [1e9 * s["cpu"] / w for w, s in zip(work, sums, strict=True)],
@@ -118,6 +126,18 @@ def line(part: dict[str, Any]) -> str:
     return "| " + " | ".join([*cells, f"{part['speedup_of_sums']['wall']:.2f}", *spreads]) + " |"
 
 
+def phase_table(parts: list[dict[str, Any]]) -> list[str]:
+    """Wall time of the phases of a step in every part of the run, nanoseconds per particle-step, before -> after."""
+    names = list(parts[0]["phase_ns"][1])
+    lines = ["| ns per particle-step | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
+    for part in parts:
+        before, after = part["phase_ns"]
+        lines.append(
+            "| " + " | ".join([part["phase"], *(f"{before[n]:.1f} -> {after[n]:.1f}" for n in names)]) + " |"
+        )
+    return lines
+
+
 def closing(dense: dict[str, Any], parts: list[dict[str, Any]]) -> list[str]:
     """What the phases say together: the whole run, and the scattered snow beside the dense ball."""
     total = [
@@ -130,7 +150,11 @@ def closing(dense: dict[str, Any], parts: list[dict[str, Any]]) -> list[str]:
         spray = parts[-1]
         wall = spray["million_per_second"][k] / dense["million_per_second"][k]
         cpu = dense["cpu_ns"][k] / spray["cpu_ns"][k]
-        found.append(f"last second over mid-air, particle-steps/s, {name}: {wall:.2f} (CPU {cpu:.2f})")
+        transfers = [sum(part["phase_ns"][k][phase] for phase in ("p2g", "g2p")) for part in (dense, spray)]
+        alone = f"transfers alone {transfers[0] / transfers[1]:.2f}"
+        found.append(
+            f"last second over mid-air, particle-steps/s, {name}: {wall:.2f} (CPU {cpu:.2f}, {alone})"
+        )
     return found
 
 
@@ -169,7 +193,7 @@ def main() -> None:
         print(line(parts[-1]), flush=True)
     for turn in pair:
         turn.close()
-    print("", *closing(dense, parts), sep="\n")
+    print("", *phase_table([dense, *parts]), "", *closing(dense, parts), sep="\n")
     found = {"machine": host, "particles": pair[0].particles, "mid-air": dense, "phases": parts}
     options.output.write_text(json.dumps(found, indent=1) + "\n")
     print(f"\nwrote {options.output}")

@@ -35,7 +35,7 @@ def cost(answer: dict[str, Any]) -> dict[str, float]:
     """Seconds of a step, or of one product of a Krylov solve with all that belongs to it."""
     if not answer.get("products"):
         return {clock: answer[clock] / answer["steps"] for clock in ("wall", "cpu")}
-    wall = answer["solve"] / answer["products"]
+    wall = answer["seconds_solve"] / answer["products"]
     return {"wall": wall, "cpu": answer["cpu"] / answer["wall"] * wall}
 
 
