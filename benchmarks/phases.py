@@ -4,11 +4,12 @@
     python benchmarks/phases.py --particles 1e5 --threads 1 --seconds 0.5   # a quick look
 
 Nanoseconds per particle and core: wall time times threads over particle-steps. Worlds are those of `worlds.py`, on a
-floor. Beside each number stand two limits, which no order of the same computation can beat:
+floor. Beside each number stand two limits:
 
 - bytes: what the phase must read and write at least, once, at the speed at which this machine copies arrays (measured
   here, with as many threads);
-- operations: the vector operations that the formulas need, two per cycle, with full registers.
+- operations: the vector operations of the formulas, counted by hand, two per cycle, with full registers. A virtual
+  machine often tells a lower clock than it has under load; --ghz sets it.
 
 The numbers are written to out/benchmarks/phases.json.
 """
