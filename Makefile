@@ -7,7 +7,7 @@ BUILD :=  # settings of the build, and where it keeps its files
 OLDEST_PYTHON ?= python3.10
 CORE := CMakeLists.txt pyproject.toml $(shell find core -type f)
 
-.PHONY: help demo test test-oldest test-v3 quick lint docs bench bench-peers sanitize validate validate-all clean
+.PHONY: help demo test test-oldest test-v3 quick lint docs bench bench-peers bench-before bench-phases sanitize validate validate-all clean
 help:  ## show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -62,9 +62,17 @@ validate-all: $(VENV)/run.stamp  ## every case and every gallery scene at full s
 bench: $(VENV)/run.stamp  ## speed of this machine
 	$(BIN)/continua bench
 
-bench-peers: $(VENV)/run.stamp  ## speed beside Taichi and Warp, in an environment of its own
+bench-phases: $(VENV)/run.stamp  ## cost of every phase of a step beside the limits of this machine
+	$(BIN)/python benchmarks/phases.py
+
+bench-before: $(VENV)/run.stamp  ## speed beside another checkout that is built: make bench-before BEFORE=../before
+	$(BIN)/python benchmarks/before_after.py --before $(BEFORE)
+	$(BIN)/python benchmarks/demo.py --before $(BEFORE) --full
+
+bench-peers: $(VENV)/run.stamp  ## speed beside Taichi, Warp and Numba, in an environment of its own
 	test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/python -m pip --disable-pip-version-check --quiet install . -r benchmarks/requirements-peers.txt
+	.venv-peers/bin/python benchmarks/check_peers.py
 	.venv-peers/bin/python benchmarks/compare.py
 	.venv-peers/bin/python benchmarks/flow.py
 

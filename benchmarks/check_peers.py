@@ -18,7 +18,7 @@ from measure import DX, Contender, build, installed
 from numpy.typing import NDArray
 from peers import scene
 
-NAMES = ("taichi", "warp", "continua")
+NAMES = ("taichi", "warp", "numba", "numba_tuned", "continua")
 MATERIALS = ("fixed-corotated", "neo-hookean")
 PARTICLES, STEPS = 4096, 5
 TOLERANCE = 1e-4
@@ -51,14 +51,14 @@ def main() -> None:
     failed = False
     for name in options.names or NAMES:
         if not installed(name):
-            print(f"{name:<10s} not installed")
+            print(f"{name:<11s} not installed")
             failed |= bool(options.names)
             continue
         for material in MATERIALS:
             v, x = check(name, material, options.threads)
             agrees = max(v, x) < TOLERANCE
             failed |= not agrees
-            print(f"{name:<10s} {material:<16s} v {v:.1e}  x {x:.1e}  {'agrees' if agrees else 'DIFFERS'}")
+            print(f"{name:<11s} {material:<16s} v {v:.1e}  x {x:.1e}  {'agrees' if agrees else 'DIFFERS'}")
     sys.exit(1 if failed else 0)
 
 

@@ -1,4 +1,4 @@
-"""Compare Continua with Taichi and Warp, and with itself, on one scene; see README.md.
+"""Compare Continua with Taichi, Warp and Numba, and with itself, on one scene; see README.md.
 
     python benchmarks/compare.py                                  # all sizes, all materials, 3 rounds
     python benchmarks/compare.py --sizes 1e5 --rounds 1           # a quick look
@@ -22,13 +22,14 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import turns
 from measure import Contender, installed
 from rich.box import MARKDOWN
 from rich.console import Console
 from rich.table import Table
 
 MATERIALS = ("fixed-corotated", "neo-hookean")
-PEERS = ("taichi", "warp")
+PEERS = ("taichi", "warp", "numba", "numba_tuned")
 SINGLE_THREADED = ("warp",)  # Warp runs CPU kernels on one thread
 
 
@@ -37,6 +38,7 @@ class Results:
     """Rates of every contender, one per finished round, in million particle-steps per second."""
 
     rates: dict[Contender, list[float]] = field(default_factory=dict)
+    cpu: dict[Contender, list[float]] = field(default_factory=dict)  # nanoseconds per particle-step
     particles: dict[Contender, int] = field(default_factory=dict)
 
     def rate(self, contender: Contender) -> float:
@@ -158,6 +160,7 @@ def measure_in_turn(contenders: list[Contender], rounds: int, seconds: float) ->
         for contender in contenders:
             answer = run_worker(contender, seconds)
             results.rates.setdefault(contender, []).append(answer["rate"])
+            results.cpu.setdefault(contender, []).append(answer["cpu_ns"])
             results.particles[contender] = answer["particles"]
             print(
                 f"round {turn + 1}/{rounds}  {answer['particles']:>9,d}  {contender.material:<15s}  "
@@ -184,11 +187,19 @@ def peer_table(rows: list[Contender], results: Results, threads: int) -> Table:
     table = Table(title="Million particle-steps per second (float32, MLS form)", box=MARKDOWN)
     table.add_column("material")
     table.add_column("library")
-    headings = ("particles", "threads", "M/s", f"continua x{threads} over it", "continua x1 over it")
+    headings = (
+        "particles",
+        "threads",
+        "CPU ns",
+        "M/s",
+        f"continua x{threads} over it",
+        "continua x1 over it",
+    )
     for heading in headings if threads > 1 else headings[:-1]:
         table.add_column(heading, justify="right")
     for row in rows:
-        cells = [f"{results.particles[row]:,d}", str(row.threads), f"{results.rate(row):.2f}"]
+        cpu = statistics.median(results.cpu[row])
+        cells = [f"{results.particles[row]:,d}", str(row.threads), f"{cpu:.0f}", f"{results.rate(row):.2f}"]
         for number in thread_counts(threads):
             continua = Contender("continua", row.particles, row.material, number)
             cells.append(f"{results.ratio(continua, row):.2f}" if continua in results.rates else "")
@@ -233,7 +244,13 @@ def report(
         "machine": host,
         "rounds": options.rounds,
         "measurements": [
-            {**asdict(c), "actual_particles": results.particles[c], "rates": rates, "median": results.rate(c)}
+            {
+                **asdict(c),
+                "actual_particles": results.particles[c],
+                "rates": rates,
+                "median": results.rate(c),
+                "cpu_ns": results.cpu[c],
+            }
             for c, rates in results.rates.items()
         ],
         "continua_over_peers": ratios,
@@ -244,26 +261,12 @@ def report(
 def machine() -> dict[str, Any]:
     """Processor, cores, load and library versions, so that numbers can be read later."""
     versions = {}
-    for package in ("continua", "taichi", "warp-lang", "numpy"):
+    for package in ("continua", "taichi", "warp-lang", "numba", "numpy"):
         try:
             versions[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             versions[package] = "not installed"
-    return {
-        "processor": processor(),
-        "cores": os.cpu_count(),
-        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
-        "python": platform.python_version(),
-        "versions": versions,
-    }
-
-
-def processor() -> str:
-    """Name of the processor."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor()
+    return {**turns.machine(), "python": platform.python_version(), "versions": versions}
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ BATCHES = 3
 class Contender:
     """One thing to time: a library, a scene size and the settings that matter for speed."""
 
-    name: str  # of the library, and of the module `peers.<name>_mpm`
+    name: str  # of the module `peers.<name>_mpm`; the first word is the library
     particles: int = 100_000
     material: str = "fixed-corotated"
     threads: int = 1
@@ -40,12 +40,13 @@ class Contender:
         extras = [
             setting for setting in (self.stress_transfer, self.precision) if setting not in ("mls", "single")
         ]
-        return f"{self.name} ({', '.join(extras)})" if extras else self.name
+        words = self.name.replace("_", ", ")
+        return f"{words} ({', '.join(extras)})" if extras else words
 
 
 def installed(name: str) -> bool:
-    """Whether the library behind a contender can be imported."""
-    return importlib.util.find_spec(name) is not None
+    """Whether the library behind a contender can be imported; it is the first word of the name."""
+    return importlib.util.find_spec(name.split("_")[0]) is not None
 
 
 def build(contender: Contender) -> Any:
@@ -62,25 +63,34 @@ def build(contender: Contender) -> Any:
     )
 
 
+def times_for(peer: Any, steps: int) -> tuple[float, float]:
+    """Wall time and CPU time of all threads [s] of that many steps."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    peer.step(steps)
+    return time.perf_counter() - wall, time.process_time() - cpu
+
+
 def seconds_for(peer: Any, steps: int) -> float:
     """Wall time [s] of that many steps."""
-    start = time.perf_counter()
-    peer.step(steps)
-    return time.perf_counter() - start
+    return times_for(peer, steps)[0]
 
 
 def measure(contender: Contender, seconds: float) -> dict[str, Any]:
-    """Million particle-steps per second: median of a few batches that together last about `seconds` [s]."""
+    """Million particle-steps per second, and nanoseconds of CPU time for each: medians of a few batches.
+
+    Together the batches last about `seconds` [s].
+    """
     peer = build(contender)
     peer.step(WARM_UP)
     steps = max(1, math.ceil(seconds / BATCHES / seconds_for(peer, 1)))
     particles = 8 * scene.cells_per_edge(contender.particles) ** 3
-    rates = [particles * steps / seconds_for(peer, steps) / 1e6 for _ in range(BATCHES)]
+    batches = [times_for(peer, steps) for _ in range(BATCHES)]
     return {
         "contender": asdict(contender),
         "particles": particles,
         "steps": steps * BATCHES,
-        "rate": statistics.median(rates),
+        "rate": statistics.median(particles * steps / wall / 1e6 for wall, _ in batches),
+        "cpu_ns": statistics.median(1e9 * cpu / (particles * steps) for _, cpu in batches),
     }
 
 
