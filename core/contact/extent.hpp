@@ -36,16 +36,15 @@ class TileReach {
         any_cone_ |= at.extent_only;
     }
     void add(const TilePlaces<T, d, degree>& places, int j, const ParticleCubes<T, d>& cubes, double dx) {
-        constexpr int B = d - 1;
-        const StencilPart<d, degree> part(places, j, box);
         const Row k([](auto lane) { return double(int(lane)); });
-        const auto inside = k >= Row(double(part.begin[B])) && k < Row(double(part.end[B]));
+        const auto inside = k <= Row(double(degree));
         auto off = [&](int a) { return double(places.from_first[a][j]); };
-        part.for_rows([&](int row, int i0, int i1) {
+        std::array<Row, 3> o{Row(0), Row(0), Row(0)};
+        o[d - 1] = Row(off(d - 1)) - k;
+        auto outer = [&](int i) { o[0] = Row(off(0) - i); };
+        StencilRows<d, degree>(places, j, box).each(outer, [&](int row, int i) {
             const std::array<Row, 3> n{load<Row>(n_[0] + row), load<Row>(n_[1] + row), load<Row>(n_[2] + row)};
-            std::array<Row, 3> o{Row(off(0) - i0), Row(0), Row(0)};
-            if constexpr (d == 3) o[1] = Row(off(1) - i1);
-            o[B] = Row(off(B)) - k;
+            if constexpr (d == 3) o[1] = Row(off(1) - i);
             const Row up = o[0] * n[0] + o[1] * n[1] + o[2] * n[2], centre = dx * up;
             Row half = cubes.half_width(j, n);
             if (any_cone_) {
@@ -80,8 +79,9 @@ void scatter_extents(const FieldSet<T>& set, const NearTiles<T, d, degree>& near
                      const std::vector<int32_t>& pair_node, const Lattice<T, d>& lattice, Reach* reach) {
     std::vector<Reach> found(near.targets.size());
     const double dx = lattice.dx;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(team(near.count(), kBlocksPerThread))
+#pragma omp parallel for schedule(dynamic, 8) num_threads(team(near.count(), kBlocksPerThread))
     for (int64_t k = 0; k < near.count(); ++k) {
+        near.prefetch_tile(set, k + 1);
         const auto& tile = near.tiles[k];
         const auto* targets = near.targets.data() + tile.first_target;
         detail::TileReach<T, d, degree> tile_reach;

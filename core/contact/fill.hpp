@@ -54,77 +54,55 @@ inline void current_volumes(const T* F, const T* volume, T scale, T* out) {
 
 // Adds value times the product of the factors of all axes to the nodes of a stencil; quads of `factor(axis, node)`.
 template <class T, int d, int degree, class Factor>
-inline void add_products(const StencilPart<d, degree>& part, const Quad<T>& value, Factor&& factor, T* tile) {
-    constexpr int B = d - 1;
-    Quad<T> factors[d][degree + 1];
-    for (int a = 0; a < d; ++a)
-        for (int k = 0; k <= degree; ++k) factors[a][k] = factor(a, k);
-    part.for_rows([&](int row, int i, int j) {
-        Quad<T> product = value * factors[0][i];
-        if constexpr (d == 3) product *= factors[1][j];
-        for (int k = part.begin[B]; k < part.end[B]; ++k) {
-            T* to = tile + 4 * (row + k);
-            Quad<T>(Quad<T>(to, stdx::element_aligned) + product * factors[B][k]).copy_to(to, stdx::element_aligned);
-        }
-    });
+inline void add_products(const StencilRows<d, degree>& rows, const Quad<T>& value, Factor&& factor, T* tile) {
+    Quad<T> last[degree + 1], plane;
+    for (int k = 0; k <= degree; ++k) last[k] = factor(d - 1, k);
+    rows.each([&](int i) { plane = value * factor(0, i); },
+              [&](int node, int j) {
+                  const Quad<T> product = d == 2 ? plane : Quad<T>(plane * factor(1, j));
+                  for (int k = 0; k <= degree; ++k) {
+                      T* to = tile + 4 * (node + k);
+                      Quad<T>(Quad<T>(to, stdx::element_aligned) + product * last[k]).copy_to(to, stdx::element_aligned);
+                  }
+              });
 }
 
 }  // namespace detail
 
-// records (asked, 4) += (g_x, g_y, g_z, phi) of a set. Tiles first, then in the order of blocks: the same bits for any number
-// of threads.
-template <class T, int d, int degree, class AddTile>
-void add_tiles(const NearTiles<T, d, degree>& near, AddTile&& add_tile, T* records) {
-    std::vector<T> found(near.targets.size() * 4);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(team(near.count(), kBlocksPerThread))
-    for (int64_t k = 0; k < near.count(); ++k) {
-        const auto& tile = near.tiles[k];
-        alignas(64) T sums[kTileNodes<d, degree> * 4] = {};
-        add_tile(tile, sums);
-        for (int64_t t = tile.first_target; t < tile.first_target + tile.targets; ++t)
-            std::copy_n(sums + 4 * near.targets[t].node, 4, found.data() + 4 * t);
-    }
-    for (size_t t = 0; t < near.targets.size(); ++t)
-        for (int c = 0; c < 4; ++c) records[4 * size_t(near.targets[t].asked) + c] += found[4 * t + c];
-}
-
+// Adds records (g_x, g_y, g_z, phi) of the near particles of a tile to its nodes (tile nodes, 4).
 template <class T, int d, int degree>
-void scatter_fill(const FieldSet<T>& set, const NearTiles<T, d, degree>& near, const Lattice<T, d>& lattice, T* fill) {
+void add_fill(const FieldSet<T>& set, const NearTiles<T, d, degree>& near, int64_t k, const Lattice<T, d>& lattice, T* sums) {
     const T scale = T(1 / std::pow(double(lattice.dx), d));
-    add_tiles(near, [&](const auto& tile, T* sums) {
-        alignas(64) T F[d * d * kBatch], volume[kBatch];
-        detail::FillWeights<T, d, degree> weights;
-        near.for_batches(set, tile, lattice, [&](const BatchIndices& batch, const TilePlaces<T, d, degree>& places) {
-            batch.fetch(set.particles.F, set.particles.stride, d * d, F);
-            batch.fetch(set.particles.volume, volume);
-            detail::current_volumes<T, d>(F, volume, scale, volume);
-            weights.compute(places, lattice.inv_dx);
-            for (int j = 0; j < batch.count; ++j) {
-                const Quad<T> value([&](auto c) { return d == 2 && c == 2 ? T(0) : volume[j]; });
-                detail::add_products<T, d, degree>({places, j, tile.box}, value,
-                                                   [&](int a, int k) { return weights.factor(a, k, j); }, sums);
-            }
-        });
-    }, fill);
+    alignas(64) T F[d * d * kBatch], volume[kBatch];
+    detail::FillWeights<T, d, degree> weights;
+    near.for_batches(set, near.tiles[k], lattice, [&](const BatchIndices& batch, const TilePlaces<T, d, degree>& places) {
+        batch.fetch(set.particles.F, set.particles.stride, d * d, F);
+        batch.fetch(set.particles.volume, volume);
+        detail::current_volumes<T, d>(F, volume, scale, volume);
+        weights.compute(places, lattice.inv_dx);
+        for (int j = 0; j < batch.count; ++j) {
+            const Quad<T> value([&](auto c) { return d == 2 && c == 2 ? T(0) : volume[j]; });
+            detail::add_products<T, d, degree>({places, j, near.tiles[k].box}, value,
+                                               [&](int a, int node) { return weights.factor(a, node, j); }, sums);
+        }
+    });
 }
 
 // The same for surfaces: records (sum w A n, sum w A) over points with normal n and area A.
 template <class T, int d, int degree>
-void scatter_normals(const FieldSet<T>& set, const NearTiles<T, d, degree>& near, const Lattice<T, d>& lattice, T* surface) {
-    add_tiles(near, [&](const auto& tile, T* sums) {
-        alignas(64) T n[3 * kBatch] = {};
-        detail::FillWeights<T, d, degree> weights;
-        near.for_batches(set, tile, lattice, [&](const BatchIndices& batch, const TilePlaces<T, d, degree>& places) {
-            batch.fetch(set.normals, set.particles.stride, d, n);
-            weights.compute(places, lattice.inv_dx);
-            for (int j = 0; j < batch.count; ++j) {
-                const T x = n[j], y = n[kBatch + j], z = n[2 * kBatch + j], area = std::sqrt(x * x + y * y + z * z);
-                const Quad<T> value([&](auto c) { return c == 0 ? x : c == 1 ? y : c == 2 ? z : area; });
-                detail::add_products<T, d, degree>({places, j, tile.box}, value,
-                                                   [&](int a, int k) { return Quad<T>(weights.w[a][k][j]); }, sums);
-            }
-        });
-    }, surface);
+void add_normals(const FieldSet<T>& set, const NearTiles<T, d, degree>& near, int64_t k, const Lattice<T, d>& lattice, T* sums) {
+    alignas(64) T n[3 * kBatch] = {};
+    detail::FillWeights<T, d, degree> weights;
+    near.for_batches(set, near.tiles[k], lattice, [&](const BatchIndices& batch, const TilePlaces<T, d, degree>& places) {
+        batch.fetch(set.normals, set.particles.stride, d, n);
+        weights.compute(places, lattice.inv_dx);
+        for (int j = 0; j < batch.count; ++j) {
+            const T x = n[j], y = n[kBatch + j], z = n[2 * kBatch + j], area = std::sqrt(x * x + y * y + z * z);
+            const Quad<T> value([&](auto c) { return c == 0 ? x : c == 1 ? y : c == 2 ? z : area; });
+            detail::add_products<T, d, degree>({places, j, near.tiles[k].box}, value,
+                                               [&](int a, int node) { return Quad<T>(weights.w[a][node][j]); }, sums);
+        }
+    });
 }
 
 // What contact knows of one continuum at the nodes where it may meet others.
@@ -138,15 +116,47 @@ struct FieldZone {
     void scatter(const Field<T>& field, const Lattice<T, d>& lattice) {
         fill.assign(asked.count() * 4, T(0));
         if (field.any_normals()) surface.assign(asked.count() * 4, T(0));
-        for (const FieldSet<T>& set : field.sets) {
-            const auto& tiles = near.emplace_back(set, asked, lattice);
-            if (!set.thin) scatter_fill<T, d, degree>(set, tiles, lattice, fill.data());
-            if (set.normals) scatter_normals<T, d, degree>(set, tiles, lattice, surface.data());
-        }
+        for (const FieldSet<T>& set : field.sets) add(set, near.emplace_back(set, asked, lattice), lattice);
     }
     const T* fill_at(int32_t slot, int node) const { return fill.data() + size_t(asked.at(slot, node)) * 4; }
     const T* surface_at(int32_t slot, int node) const {
         return surface.empty() ? nullptr : surface.data() + size_t(asked.at(slot, node)) * 4;
+    }
+
+  private:
+    using Near = NearTiles<T, d, degree>;
+    static constexpr int kTile = kTileNodes<d, degree> * 4, kChunk = 8;
+
+    // Tiles first, then in the order of blocks: the same bits for any number of threads.
+    void add(const FieldSet<T>& set, Near& tiles, const Lattice<T, d>& lattice) {
+        const size_t numbers = tiles.targets.size() * 4;
+        std::vector<T> of_fill(set.thin ? 0 : numbers), of_surface(set.normals ? numbers : 0);
+        const int64_t chunks = (tiles.count() + kChunk - 1) / kChunk;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(team(tiles.count(), kBlocksPerThread))
+        for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+            const int64_t end = std::min((chunk + 1) * kChunk, tiles.count());
+            tiles.find_particles(set, chunk * kChunk, lattice);
+            for (int64_t k = chunk * kChunk; k < end; ++k) {
+                if (k + 1 < end) tiles.find_particles(set, k + 1, lattice), tiles.prefetch_tile(set, k + 1);
+                if (!set.thin) keep(add_fill<T, d, degree>, set, tiles, k, lattice, of_fill);
+                if (set.normals) keep(add_normals<T, d, degree>, set, tiles, k, lattice, of_surface);
+            }
+        }
+        add_up(tiles, of_fill, fill);
+        add_up(tiles, of_surface, surface);
+    }
+    template <class AddParticles>
+    static void keep(AddParticles&& add_particles, const FieldSet<T>& set, const Near& tiles, int64_t k,
+                     const Lattice<T, d>& lattice, std::vector<T>& found) {
+        alignas(64) T sums[kTile] = {};
+        add_particles(set, tiles, k, lattice, sums);
+        const auto& tile = tiles.tiles[k];
+        for (int64_t t = tile.first_target; t < tile.first_target + tile.targets; ++t)
+            std::copy_n(sums + 4 * tiles.targets[t].node, 4, found.data() + 4 * t);
+    }
+    static void add_up(const Near& tiles, const std::vector<T>& found, std::vector<T>& records) {
+        for (size_t t = 0; 4 * t < found.size(); ++t)
+            for (int c = 0; c < 4; ++c) records[4 * size_t(tiles.targets[t].asked) + c] += found[4 * t + c];
     }
 };
 

@@ -77,8 +77,12 @@ class Meeting {
     void resolve(double dt, ContactTotal* of_pairs, ContactTotal* of_rows) {
         const int64_t blocks = int64_t(keys_.size());
         std::vector<BlockTotals> partial(keys_.size());
-#pragma omp parallel for schedule(dynamic, 16) num_threads(team(blocks, kBlocksPerThread))
-        for (int64_t z = 0; z < blocks; ++z) resolve_block(z, dt, partial[z]);
+#pragma omp parallel num_threads(team(blocks, kBlocksPerThread))
+        {
+            NodeWork work(fields_.size());
+#pragma omp for schedule(dynamic, 16)
+            for (int64_t z = 0; z < blocks; ++z) resolve_block(z, dt, work, partial[z]);
+        }
         for (int64_t z = 0; z < blocks; ++z) {  // in the order of blocks: the same bits for any number of threads
             for (size_t k = 0; k < present_[z].pairs.size(); ++k) of_pairs[present_[z].pairs[k].of].add(partial[z].pairs[k]);
             for (const auto& [row, total] : partial[z].rows) of_rows[row].add(total);
@@ -106,6 +110,7 @@ class Meeting {
         std::vector<T*> nodes;  // of each field that takes part, else null
         std::vector<NodeContact> pairs, walls;
         std::vector<int> pair_of, row_of, ends;
+        std::vector<int64_t> next;  // obstacle nodes of each field still to come
 
         explicit NodeWork(size_t fields) : meeters(fields), nodes(fields, nullptr) {}
         void clear() {
@@ -165,17 +170,16 @@ class Meeting {
             }
         }
     }
-    void resolve_block(int64_t z, double dt, BlockTotals& totals) const {
+    void resolve_block(int64_t z, double dt, NodeWork& work, BlockTotals& totals) const {
         const Presence& here = present_[z];
         totals.pairs.resize(here.pairs.size());
-        NodeWork work(fields_.size());
-        std::vector<int64_t> next;  // obstacle nodes of each field still to come
-        for (const Place& wall : here.walls) next.push_back(obstacles[wall.of].first[wall.slot]);
+        work.next.clear();
+        for (const Place& wall : here.walls) work.next.push_back(obstacles[wall.of].first[wall.slot]);
         for (int i = 0; i < kBlockNodes<d>; ++i) {
-            if (here.pairs.empty() && !any_wall(here, i, next)) continue;
+            if (here.pairs.empty() && !any_wall(here, i, work.next)) continue;
             work.clear();
             gather_pairs(here, i, dt, work);
-            gather_walls(here, i, dt, next, work);
+            gather_walls(here, i, dt, work);
             if (work.pairs.empty() && work.walls.empty()) continue;
             meet(work);
             for (size_t f = 0; f < fields_.size(); ++f)
@@ -207,12 +211,12 @@ class Meeting {
             work.take(pair.rule.b, node_of(pair.rule.b, pair.block_b[slot], i));
         }
     }
-    void gather_walls(const Presence& here, int i, double dt, std::vector<int64_t>& next, NodeWork& work) const {
+    void gather_walls(const Presence& here, int i, double dt, NodeWork& work) const {
         for (size_t k = 0; k < here.walls.size(); ++k) {
             const auto& [field, slot] = here.walls[k];
             const auto& zone = obstacles[field];
-            for (; next[k] < zone.first[slot + 1] && zone.nodes[next[k]].node == i; ++next[k]) {
-                const ObstacleNode& node = zone.nodes[next[k]];
+            for (; work.next[k] < zone.first[slot + 1] && zone.nodes[work.next[k]].node == i; ++work.next[k]) {
+                const ObstacleNode& node = zone.nodes[work.next[k]];
                 const ObstacleSurface& surface = surfaces[node.surface];
                 const bool hold = held(node);
                 const double between = gap(node);

@@ -79,30 +79,32 @@ struct TilePlaces {
     }
 };
 
-// The nodes of one stencil inside a box of the tile: [begin, end) along every axis, counted from the first.
+// The rows of one stencil that meet a box of the tile. Rows run along the last axis and are taken whole: what they add beside
+// the box is never read.
 template <int d, int degree>
-struct StencilPart {
+struct StencilRows {
     static constexpr int S = kSide + degree;
-    int begin[3] = {}, end[3] = {1, 1, 1}, node = 0;  // node: the first of the stencil
+    int begin[2] = {}, end[2] = {1, 1}, node = 0;  // [begin, end) along the other axes, from `node`, the first of the stencil
 
     template <class T>
-    StencilPart(const TilePlaces<T, d, degree>& places, int j, const TileBox<d, degree>& box) {
+    StencilRows(const TilePlaces<T, d, degree>& places, int j, const TileBox<d, degree>& box) {
         for (int a = 0; a < d; ++a) {
             const int first = int(places.first[a][j]);
             node = node * S + first;
+            if (a == d - 1) break;
             begin[a] = std::max(0, box.low[a] - first);
             end[a] = std::min(degree, box.high[a] - first) + 1;
         }
     }
-    // function(first tile node of a row, its offsets along the axes before the last): rows run along the last axis, from
-    // its begin to its end.
-    template <class Function>
-    void for_rows(Function&& function) const {
+    // outer(offset along the first axis), then function(first tile node, offset along the second) for each row.
+    template <class Outer, class Function>
+    void each(Outer&& outer, Function&& function) const {
         for (int i = begin[0]; i < end[0]; ++i) {
+            outer(i);
             if constexpr (d == 2)
-                function(node + i * S, i, 0);
+                function(node + i * S, 0);
             else
-                for (int j = begin[1]; j < end[1]; ++j) function(node + (i * S + j) * S, i, j);
+                for (int j = begin[1]; j < end[1]; ++j) function(node + (i * S + j) * S, j);
         }
     }
 };
@@ -132,10 +134,48 @@ struct NearTiles {
             most += set.order.offsets[tile.block + 1] - set.order.offsets[tile.block];
         }
         near = std::make_unique_for_overwrite<int32_t[]>(size_t(most));
-#pragma omp parallel for schedule(dynamic, 1) num_threads(team(count(), kBlocksPerThread))
-        for (int64_t k = 0; k < count(); ++k) find_particles(set, tiles[k], lattice);
     }
     int64_t count() const { return int64_t(tiles.size()); }
+    // The near particles of a tile lie scattered in many columns: whoever goes through tiles asks for those of the next one,
+    // so that they arrive meanwhile.
+    void prefetch_tile(const FieldSet<T>& set, int64_t k) const {
+        if (k >= count()) return;
+        const int64_t begin = tiles[k].first_particle, end = begin + tiles[k].particles;
+        for (int64_t i = begin; i < end; i += kBatch) {
+            prefetch_particle(set, near[i]);
+            prefetch_particle(set, near[std::min(i + kBatch, end) - 1]);
+        }
+    }
+    // The particles of one tile, to be found once before anybody asks for them.
+    void find_particles(const FieldSet<T>& set, int64_t k, const Lattice<T, d>& lattice) {
+        Tile& tile = tiles[k];
+        const BlockCoords<d> block = block_coords<d>(set.order.keys[tile.block]);
+        TilePlaces<T, d, degree> places;
+        alignas(64) T x[kBatch];
+        int32_t* out = near.get() + tile.first_particle;
+        int64_t found = 0;
+        const int64_t end = set.order.offsets[tile.block + 1];
+        for (int64_t begin = set.order.offsets[tile.block]; begin < end; begin += kBatch) {
+            const BatchIndices batch(set.order.order, begin, end);
+            int32_t inside[kBatch], some = 0;
+            std::fill_n(inside, kBatch, 1);
+            for (int a = 0; a < d; ++a) {
+                if (!tile.box.leaves_out(a)) continue;
+                batch.fetch(set.particles.x + a * set.particles.stride, x);
+                places.find(a, x, lattice, block);
+                const T low = T(tile.box.low[a] - degree), high = T(tile.box.high[a]);
+                for (int j = 0; j < kBatch; ++j)
+                    inside[j] &= int32_t(places.first[a][j] >= low) & int32_t(places.first[a][j] <= high);
+            }
+            for (int32_t one : inside) some |= one;
+            if (!some) continue;
+            for (int j = 0; j < batch.count; ++j) {
+                out[found] = batch.at[j];
+                found += inside[j];
+            }
+        }
+        tile.particles = found;
+    }
     // function(batch, places) for all near particles of a tile, with their places in it.
     template <class Function>
     void for_batches(const FieldSet<T>& set, const Tile& tile, const Lattice<T, d>& lattice, Function&& function) const {
@@ -150,6 +190,12 @@ struct NearTiles {
     }
 
   private:
+    static void prefetch_particle(const FieldSet<T>& set, int64_t i) {
+        prefetch<false>(set.particles.x, set.particles.stride, d, i);
+        if (set.thin) return;
+        prefetch<false>(set.particles.volume, 0, 1, i);
+        prefetch<false>(set.particles.F, set.particles.stride, d * d, i);
+    }
     // function(tile, coordinates in it, number) for all nodes asked about and the tiles that hold them.
     template <class Function>
     void for_asked(const AskedNodes<d>& asked, Function&& function) const {
@@ -186,31 +232,6 @@ struct NearTiles {
             targets[tile.first_target + tile.targets++] = {node, number};
             tile.box.add(l);
         });
-    }
-    // Axes along which most particles lie beside the box come first: they decide for a whole batch at once.
-    void find_particles(const FieldSet<T>& set, Tile& tile, const Lattice<T, d>& lattice) {
-        const BlockCoords<d> block = block_coords<d>(set.order.keys[tile.block]);
-        TilePlaces<T, d, degree> places;
-        alignas(64) T x[kBatch];
-        int32_t* out = near.get() + tile.first_particle;
-        const int64_t end = set.order.offsets[tile.block + 1];
-        for (int64_t begin = set.order.offsets[tile.block]; begin < end; begin += kBatch) {
-            const BatchIndices batch(set.order.order, begin, end);
-            int32_t inside[kBatch];
-            std::fill_n(inside, kBatch, 1);
-            for (int a = 0; a < d; ++a) {
-                if (!tile.box.leaves_out(a)) continue;
-                batch.fetch(set.particles.x + a * set.particles.stride, x);
-                places.find(a, x, lattice, block);
-                const T low = T(tile.box.low[a] - degree), high = T(tile.box.high[a]);
-                for (int j = 0; j < kBatch; ++j)
-                    inside[j] &= int32_t(places.first[a][j] >= low) & int32_t(places.first[a][j] <= high);
-            }
-            for (int j = 0; j < batch.count; ++j) {
-                out[tile.particles] = batch.at[j];
-                tile.particles += inside[j];
-            }
-        }
     }
 };
 

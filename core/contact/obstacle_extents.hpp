@@ -22,8 +22,9 @@ class ObstacleExtents {
     }
     void find(const FieldSet<T>& set, const NearTiles<T, d, degree>& near) {
         std::vector<std::vector<Wanted>> wanted(near.tiles.size());
-#pragma omp parallel for schedule(dynamic, 1) num_threads(team(near.count(), kBlocksPerThread))
+#pragma omp parallel for schedule(dynamic, 8) num_threads(team(near.count(), kBlocksPerThread))
         for (int64_t k = 0; k < near.count(); ++k) {
+            near.prefetch_tile(set, k + 1);
             wanted[k] = wanted_of(set, near, near.tiles[k]);
             for (size_t begin = 0, end = 0; begin < wanted[k].size(); begin = end) {
                 while (end < wanted[k].size() && wanted[k][end].same_search(wanted[k][begin])) ++end;
@@ -57,21 +58,25 @@ class ObstacleExtents {
     std::vector<int64_t> start_;  // (asked + 1) of the nodes of the zone
 
     std::vector<Wanted> wanted_of(const FieldSet<T>& set, const Near& near, const typename Near::Tile& tile) const {
-        constexpr int S = kSide + degree;
         const BlockCoords<d> here = block_coords<d>(set.order.keys[tile.block]);
+        const bool repeats = std::any_of(lattice_.period, lattice_.period + d, [](int32_t period) { return period > 0; });
         std::vector<Wanted> out;
         out.reserve(size_t(tile.targets));
         for (int64_t t = tile.first_target; t < tile.first_target + tile.targets; ++t) {
             const auto [node, asked] = near.targets[t];
             for (int64_t i = start_[asked]; i < start_[asked + 1]; ++i) {
                 if (!zone_.nodes[i].wanted) continue;
-                BlockCoords<d> image = block_coords<d>(asked_.keys[asked_.place[asked] / kBlockNodes<d>]);
-                for (int a = d - 1, rest = node; a >= 0; --a, rest /= S) image[a] -= here[a] + rest % S / kSide;
-                out.push_back({zone_.nodes[i].surface, node, image, i});
+                out.push_back({zone_.nodes[i].surface, node, repeats ? image_of(here, node, asked) : BlockCoords<d>{}, i});
             }
         }
         if (!std::is_sorted(out.begin(), out.end())) std::stable_sort(out.begin(), out.end());
         return out;
+    }
+    BlockCoords<d> image_of(const BlockCoords<d>& tile, int node, int32_t asked) const {
+        constexpr int S = kSide + degree;
+        BlockCoords<d> image = block_coords<d>(asked_.keys[asked_.place[asked] / kBlockNodes<d>]);
+        for (int a = d - 1; a >= 0; --a, node /= S) image[a] -= tile[a] + node % S / kSide;
+        return image;
     }
     // Gaps of nodes that share surface and image.
     void search(const FieldSet<T>& set, const Near& near, const typename Near::Tile& tile, Wanted* begin, Wanted* end) const {
@@ -86,11 +91,10 @@ class ObstacleExtents {
         ParticleGaps gaps;
         near.for_batches(set, tile, lattice_, [&](const BatchIndices& batch, const Places& places) {
             gaps.compute(set, batch, places, shape, corner, dx);
-            for (int j = 0; j < batch.count; ++j)
-                if (shape.mode == ContactMode::separate)
-                    lower_beside(gaps, places, j, box, least);
-                else
-                    lower(gaps.gap[j], {places, j, box}, least);
+            if (shape.mode == ContactMode::separate)
+                for (int j = 0; j < batch.count; ++j) lower_beside(gaps, places, j, box, least);
+            else
+                lower(gaps.gap, batch.count, places, box, least);
         });
         for (Wanted* one = begin; one != end; ++one) one->gap = least[one->node];
     }
@@ -116,24 +120,31 @@ class ObstacleExtents {
             }
         }
     };
-    static void lower(double gap, const StencilPart<d, degree>& part, double* least) {
-        part.for_rows([&](int row, int, int) {
-            for (int k = part.begin[d - 1]; k < part.end[d - 1]; ++k) least[row + k] = std::min(least[row + k], gap);
-        });
+    // Particles of one cell, which mostly come in turn, share their nodes: the least of them is enough.
+    static void lower(const double* gap, int count, const Places& places, const TileBox<d, degree>& box, double* least) {
+        auto same_cell = [&](int i, int j) {
+            bool same = true;
+            for (int a = 0; a < d; ++a) same &= places.first[a][i] == places.first[a][j];
+            return same;
+        };
+        for (int j = 0, end = 0; j < count; j = end) {
+            double low = gap[j];
+            for (end = j + 1; end < count && same_cell(j, end); ++end) low = std::min(low, gap[end]);
+            StencilRows<d, degree>(places, j, box).each([](int) {}, [&](int row, int) {
+                for (int k = 0; k <= degree; ++k) least[row + k] = std::min(least[row + k], low);
+            });
+        }
     }
     void lower_beside(const ParticleGaps& gaps, const Places& places, int j, const TileBox<d, degree>& box,
                       double* least) const {
-        const StencilPart<d, degree> part(places, j, box);
         const double dx = lattice_.dx, gap = gaps.gap[j], own = gaps.cubes.half_diagonal(j, dx);
         const Vec3 n{gaps.normal[0][j], gaps.normal[1][j], gaps.normal[2][j]};
-        Vec3 first{0, 0, 0};
-        for (int a = 0; a < d; ++a) first[a] = double(places.from_first[a][j]);
-        part.for_rows([&](int row, int i0, int i1) {
-            Vec3 off = first;
-            off[0] -= i0;
-            if constexpr (d == 3) off[1] -= i1;
-            for (int k = part.begin[d - 1]; k < part.end[d - 1]; ++k) {
-                off[d - 1] = first[d - 1] - k;
+        auto first = [&](int a) { return double(places.from_first[a][j]); };
+        Vec3 off{0, 0, 0};
+        StencilRows<d, degree>(places, j, box).each([&](int i) { off[0] = first(0) - i; }, [&](int row, int i) {
+            if constexpr (d == 3) off[1] = first(1) - i;
+            for (int k = 0; k <= degree; ++k) {
+                off[d - 1] = first(d - 1) - k;
                 least[row + k] = std::min(least[row + k], gap + law_.cone * beside(off, n, own, dx));
             }
         });
