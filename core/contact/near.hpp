@@ -54,17 +54,22 @@ struct TileBox {
 // Particles of a batch among the nodes of their tile: the first node of each stencil and the distance from it, in cells.
 template <class T, int d, int degree>
 struct TilePlaces {
+    using V = Lanes<T>;
     alignas(64) T first[d][kBatch], from_first[d][kBatch];
 
-    // Along one axis, as Stencils does it, so that both agree on the nodes.
+    // Along one axis, from the first node of the block, in cells; as Stencils does it, so that both agree on the nodes.
+    static V in_block(int a, const V& x, const Lattice<T, d>& lattice, const BlockCoords<d>& block) {
+        const V q = (x - V(lattice.origin[a])) * V(lattice.inv_dx) - V(T(kSide * block[a]));
+        if (!lattice.period[a]) return q;
+        const V span = V(T(kSide * lattice.period[a]));
+        return select(q < V(T(BSpline<degree>::shift)) + V(T(kSide / 2)) - V(0.5f) * span, V(q + span), q);
+    }
+    static V first_of(const V& q) {
+        return min(max(V(stdx::floor(V(q - V(T(BSpline<degree>::shift))))), V(0)), V(T(kSide - 1)));
+    }
     void find(int a, const T* x, const Lattice<T, d>& lattice, const BlockCoords<d>& block) {
-        using V = Lanes<T>;
-        const V first_of_block = V(T(kSide * block[a])), span = V(T(kSide * lattice.period[a]));
-        const V shift = V(T(BSpline<degree>::shift));
         for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
-            V q = (load<V>(x + lane) - V(lattice.origin[a])) * V(lattice.inv_dx) - first_of_block;
-            if (lattice.period[a]) q = select(q < shift + V(T(kSide / 2)) - V(0.5f) * span, V(q + span), q);
-            const V floor = min(max(V(stdx::floor(V(q - shift))), V(0)), V(T(kSide - 1)));
+            const V q = in_block(a, load<V>(x + lane), lattice, block), floor = first_of(q);
             store(floor, first[a] + lane);
             store(V(q - floor), from_first[a] + lane);
         }
@@ -150,28 +155,16 @@ struct NearTiles {
     void find_particles(const FieldSet<T>& set, int64_t k, const Lattice<T, d>& lattice) {
         Tile& tile = tiles[k];
         const BlockCoords<d> block = block_coords<d>(set.order.keys[tile.block]);
-        TilePlaces<T, d, degree> places;
-        alignas(64) T x[kBatch];
+        alignas(64) T inside[kBatch];
         int32_t* out = near.get() + tile.first_particle;
         int64_t found = 0;
         const int64_t end = set.order.offsets[tile.block + 1];
         for (int64_t begin = set.order.offsets[tile.block]; begin < end; begin += kBatch) {
             const BatchIndices batch(set.order.order, begin, end);
-            int32_t inside[kBatch], some = 0;
-            std::fill_n(inside, kBatch, 1);
-            for (int a = 0; a < d; ++a) {
-                if (!tile.box.leaves_out(a)) continue;
-                batch.fetch(set.particles.x + a * set.particles.stride, x);
-                places.find(a, x, lattice, block);
-                const T low = T(tile.box.low[a] - degree), high = T(tile.box.high[a]);
-                for (int j = 0; j < kBatch; ++j)
-                    inside[j] &= int32_t(places.first[a][j] >= low) & int32_t(places.first[a][j] <= high);
-            }
-            for (int32_t one : inside) some |= one;
-            if (!some) continue;
+            if (!meet_box(set, batch, tile.box, lattice, block, inside)) continue;
             for (int j = 0; j < batch.count; ++j) {
                 out[found] = batch.at[j];
-                found += inside[j];
+                found += inside[j] > T(0);
             }
         }
         tile.particles = found;
@@ -190,6 +183,28 @@ struct NearTiles {
     }
 
   private:
+    // Whose stencils meet a box: 1, else 0; whether there are any.
+    static bool meet_box(const FieldSet<T>& set, const BatchIndices& batch, const TileBox<d, degree>& box,
+                         const Lattice<T, d>& lattice, const BlockCoords<d>& block, T* inside) {
+        using Places = TilePlaces<T, d, degree>;
+        using V = Lanes<T>;
+        alignas(64) T x[kBatch];
+        std::fill_n(inside, kBatch, T(1));
+        for (int a = 0; a < d; ++a) {
+            if (!box.leaves_out(a)) continue;
+            bool some = false;
+            batch.fetch(set.particles.x + a * set.particles.stride, x);
+            for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
+                const V first = Places::first_of(Places::in_block(a, load<V>(x + lane), lattice, block));
+                const auto meets = first >= V(T(box.low[a] - degree)) && first <= V(T(box.high[a]));
+                const V left = select(meets, load<V>(inside + lane), V(0));
+                store(left, inside + lane);
+                some |= any(left > V(0));
+            }
+            if (!some) return false;
+        }
+        return true;
+    }
     static void prefetch_particle(const FieldSet<T>& set, int64_t i) {
         prefetch<false>(set.particles.x, set.particles.stride, d, i);
         if (set.thin) return;
