@@ -68,7 +68,8 @@ struct Collider {
         return {shape[3 + axis] - std::fabs(from), {side * rotation[axis], side * rotation[3 + axis], side * rotation[6 + axis]}};
     }
 
-    // How fast the distance may change with position. Sampled distances grow faster than distance beyond their lattice.
+    // How fast the distance may change with position. Differences of samples are at most 1 along every axis, and so is what
+    // is added beyond the lattice, along others: together sqrt(3). Some shapes are sampled with less care.
     double steepest() const { return kind == ColliderKind::sampled ? 2 : 1 + 1e-9; }
 
     SurfaceDistance evaluate(const Vec3& x) const { return surface_at<double>(x); }
@@ -144,53 +145,50 @@ struct Collider {
         }
         return s;
     }
+    // Samples at offsets into the lattice, whole numbers.
     template <class V>
-    SurfaceOf<V> sampled_surface(const PointOf<V>& x) const
-        requires is_lanes<V>
-    {
-        SurfaceOf<V> out;
-        for (int lane = 0; lane < lanes_of<V>(); ++lane) {
-            const SurfaceDistance one = sampled_surface({x[0][lane], x[1][lane], x[2][lane]});
-            out.phi[lane] = one.phi;
-            for (int i = 0; i < 3; ++i) out.normal[i][lane] = one.normal[i];
-        }
-        return out;
+    V samples_at(const V& offset) const {
+        if constexpr (is_lanes<V>)
+            return V([&](auto lane) { return sampled.values[int64_t(offset[lane])]; });
+        else
+            return sampled.values[int64_t(offset)];
     }
     // Trilinear value and the exact gradient of that interpolant; beyond the lattice the distance to it is added.
-    SurfaceDistance sampled_surface(const Vec3& x) const {
-        int64_t cell[3];
-        double f[3];
-        Vec3 beyond;
+    template <class V>
+    SurfaceOf<V> sampled_surface(const PointOf<V>& x) const {
+        using std::floor, stdx::floor;
+        PointOf<V> cell, f, beyond;
         for (int i = 0; i < 3; ++i) {
-            const double q = (x[i] - sampled.origin[i]) / sampled.spacing;
-            const double inside = std::fmin(std::fmax(q, 0.0), double(sampled.count[i] - 1));
-            cell[i] = std::min<int64_t>(int64_t(inside), sampled.count[i] - 2);
-            f[i] = inside - double(cell[i]);
+            const V q = (x[i] - sampled.origin[i]) / sampled.spacing;
+            const V inside = min(V(select(q > V(0), q, V(0))), V(double(sampled.count[i] - 1)));  // never NaN
+            cell[i] = min(V(floor(inside)), V(double(sampled.count[i] - 2)));
+            f[i] = inside - cell[i];
             beyond[i] = (q - inside) * sampled.spacing;
         }
-        double phi = 0;
-        Vec3 gradient{0, 0, 0};
+        const double row = double(sampled.count[2]), layer = row * double(sampled.count[1]);
+        const V first = cell[0] * layer + cell[1] * row + cell[2];
+        SurfaceOf<V> s{V(0), {V(0), V(0), V(0)}};
         for (int corner = 0; corner < 8; ++corner) {
-            double w[3], dw[3];
-            int64_t at[3];
+            V w[3];
+            double dw[3], at = 0;
             for (int i = 0; i < 3; ++i) {
                 const int up = (corner >> i) & 1;
-                w[i] = up ? f[i] : 1 - f[i];
+                w[i] = up ? f[i] : V(V(1) - f[i]);
                 dw[i] = up ? 1 : -1;
-                at[i] = cell[i] + up;
+                at += up * (i == 0 ? layer : i == 1 ? row : 1);
             }
-            const double value = sampled.values[(at[0] * sampled.count[1] + at[1]) * sampled.count[2] + at[2]];
-            phi += value * w[0] * w[1] * w[2];
-            gradient[0] += value * dw[0] * w[1] * w[2];
-            gradient[1] += value * w[0] * dw[1] * w[2];
-            gradient[2] += value * w[0] * w[1] * dw[2];
+            const V value = samples_at(V(first + at));
+            s.phi += value * w[0] * w[1] * w[2];
+            s.normal[0] += value * dw[0] * w[1] * w[2];
+            s.normal[1] += value * w[0] * dw[1] * w[2];
+            s.normal[2] += value * w[0] * w[1] * dw[2];
         }
-        const double distance = norm(beyond);
-        if (distance > 0) return {phi + distance, {beyond[0] / distance, beyond[1] / distance, beyond[2] / distance}};
-        const double n = norm(gradient);
-        if (n > 0)
-            for (auto& g : gradient) g /= n;
-        return {phi, gradient};
+        const V distance = length_of(beyond), n = length_of(s.normal);
+        const auto outside = distance > V(0);
+        s.phi += distance;
+        for (int i = 0; i < 3; ++i)
+            s.normal[i] = select(outside, V(beyond[i] / distance), select(n > V(0), V(s.normal[i] / n), V(0)));
+        return s;
     }
 };
 
