@@ -19,65 +19,113 @@ struct Reach {
     double along = kNone, against = kNone;
 };
 
-// reach (pair nodes), merged with what is there.
+namespace detail {
+
+// The normals of a tile and what particles reach along them. One row of nodes is handled at a time: lanes beyond the end of a
+// stencil are read and left as they are.
 template <class T, int d, int degree>
-void scatter_extents(const FieldSet<T>& set, const PairZone<T, d>& pair, const Lattice<T, d>& lattice, Reach* reach) {
-    constexpr int kTile = kTileNodes<d, degree>, kBlock = kBlockNodes<d>;
-    const ZoneTiles zone = ZoneTiles::of<T, d>(pair.keys, set.order, lattice);
-    std::vector<int32_t> target(size_t(zone.count()) * kTile, -1);  // of every tile node: wanted node of the pair
-    for (int64_t z = 0; z < pair.blocks(); ++z)
-        for (int corner = 0; corner < kCorners<d>; ++corner) {
-            const int32_t k = zone.sources[z * kCorners<d> + corner];
-            if (k < 0) continue;
-            for_shared_rows<d, degree>(corner, [&](int from, int to, int count) {
-                for (int i = 0; i < count; ++i)
-                    if (pair.at(z, to + i).wanted) target[size_t(k) * kTile + from + i] = int32_t(z * kBlock + to + i);
-            });
-        }
-    std::vector<Reach> found(target.size());
-    const double dx = lattice.dx;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(team(zone.count(), kBlocksPerThread))
-    for (int64_t k = 0; k < zone.count(); ++k) {
-        const int64_t s = zone.blocks[k];
-        const int32_t* wanted = target.data() + k * kTile;
-        const WantedBox<d, degree> box([&](int node) { return wanted[node] >= 0; });
-        if (box.empty()) continue;
-        const BlockCoords<d> block = block_coords<d>(set.order.keys[s]);
-        for (int64_t at = set.order.offsets[s]; at < set.order.offsets[s + 1]; ++at) {
-            const int64_t p = set.order.order[at];
-            const TilePlace<T, d, degree> place(set.particles, p, lattice, block);
-            ParticleCube<d> cube;
-            place.for_nodes(box, [&](int node, const Vec3& off) {
-                if (wanted[node] < 0) return;
-                const PairNode& at_node = pair.nodes[wanted[node]];
-                const double up = dot(off, at_node.n), centre = dx * up;
-                double half = cube.half_width(set, p, at_node.n);
-                if (at_node.extent_only) {
-                    const double beside = std::sqrt(std::max(0.0, dot(off, off) - up * up));
-                    half -= dx * kCone * std::max(0.0, beside - kBeside);
-                }
-                Reach& r = found[size_t(k) * kTile + node];
-                r.along = std::max(r.along, centre + half);
-                r.against = std::max(r.against, half - centre);
-            });
-        }
+class TileReach {
+  public:
+    TileBox<d, degree> box;  // around the nodes with normals
+
+    TileReach() { std::fill_n(along_, kSize, Reach::kNone), std::fill_n(against_, kSize, Reach::kNone); }
+    void want(int node, const PairNode& at, double dx) {
+        box.add(node);
+        for (int a = 0; a < 3; ++a) n_[a][node] = at.n[a];
+        cone_[node] = at.extent_only ? dx * kCone : 0;
+        any_cone_ |= at.extent_only;
     }
-    for (size_t i = 0; i < found.size(); ++i)
-        if (target[i] >= 0) {
-            Reach& r = reach[target[i]];
-            r.along = std::max(r.along, found[i].along);
-            r.against = std::max(r.against, found[i].against);
-        }
+    void add(const TilePlaces<T, d, degree>& places, int j, const ParticleCubes<T, d>& cubes, double dx) {
+        const Row k([](auto lane) { return double(int(lane)); });
+        const auto inside = k <= Row(double(degree));
+        auto off = [&](int a) { return double(places.from_first[a][j]); };
+        std::array<Row, 3> o{Row(0), Row(0), Row(0)};
+        o[d - 1] = Row(off(d - 1)) - k;
+        auto outer = [&](int i) { o[0] = Row(off(0) - i); };
+        StencilRows<d, degree>(places, j, box).each(outer, [&](int row, int i) {
+            const std::array<Row, 3> n{load<Row>(n_[0] + row), load<Row>(n_[1] + row), load<Row>(n_[2] + row)};
+            if constexpr (d == 3) o[1] = Row(off(1) - i);
+            const Row up = o[0] * n[0] + o[1] * n[1] + o[2] * n[2], centre = dx * up;
+            Row half = cubes.half_width(j, n);
+            if (any_cone_) {
+                const Row beside = sqrt(Row(max(Row(o[0] * o[0] + o[1] * o[1] + o[2] * o[2] - up * up), Row(0))));
+                half -= load<Row>(cone_ + row) * max(Row(beside - kBeside), Row(0));
+            }
+            raise(along_ + row, centre + half, inside);
+            raise(against_ + row, half - centre, inside);
+        });
+    }
+    Reach at(int node) const { return {along_[node], against_[node]}; }
+
+  private:
+    using Row = Quad<double>;
+    static constexpr int kSize = kTileNodes<d, degree> + int(Row::size());
+    alignas(64) double n_[3][kSize] = {}, cone_[kSize] = {}, along_[kSize], against_[kSize];
+    bool any_cone_ = false;
+
+    template <class Mask>
+    [[gnu::always_inline]] static void raise(double* at, const Row& value, const Mask& inside) {
+        Row now(at, stdx::element_aligned);
+        stdx::where(inside, now) = max(now, value);
+        now.copy_to(at, stdx::element_aligned);
+    }
+};
+
+}  // namespace detail
+
+// reach (pair nodes), merged with what is there. pair_node: of every node asked about, the wanted node of the pair or -1.
+template <class T, int d, int degree>
+void scatter_extents(const FieldSet<T>& set, const NearTiles<T, d, degree>& near, const PairZone<T, d>& pair,
+                     const std::vector<int32_t>& pair_node, const Lattice<T, d>& lattice, Reach* reach) {
+    std::vector<Reach> found(near.targets.size());
+    const double dx = lattice.dx;
+#pragma omp parallel for schedule(dynamic, 8) num_threads(team(near.count(), kBlocksPerThread))
+    for (int64_t k = 0; k < near.count(); ++k) {
+        near.prefetch_tile(set, k + 1);
+        const auto& tile = near.tiles[k];
+        const auto* targets = near.targets.data() + tile.first_target;
+        detail::TileReach<T, d, degree> tile_reach;
+        for (int64_t t = 0; t < tile.targets; ++t)
+            if (const int32_t at = pair_node[targets[t].asked]; at >= 0) tile_reach.want(targets[t].node, pair.nodes[at], dx);
+        if (tile_reach.box.empty()) continue;
+        ParticleCubes<T, d> cubes;
+        near.for_batches(set, tile, lattice, [&](const BatchIndices& batch, const TilePlaces<T, d, degree>& places) {
+            cubes.read(set, batch);
+            for (int j = 0; j < batch.count; ++j) tile_reach.add(places, j, cubes, dx);
+        });
+        for (int64_t t = 0; t < tile.targets; ++t) found[tile.first_target + t] = tile_reach.at(targets[t].node);
+    }
+    for (size_t t = 0; t < found.size(); ++t) {
+        const int32_t at = pair_node[near.targets[t].asked];
+        if (at < 0) continue;
+        reach[at].along = std::max(reach[at].along, found[t].along);
+        reach[at].against = std::max(reach[at].against, found[t].against);
+    }
+}
+
+// What one continuum reaches at all wanted nodes of a pair.
+template <class T, int d, int degree>
+std::vector<Reach> find_reach(const PairZone<T, d>& pair, const Field<T>& field, const FieldZone<T, d, degree>& zone,
+                              const Lattice<T, d>& lattice) {
+    std::vector<Reach> reach(pair.nodes.size());
+    std::vector<int32_t> pair_node(zone.asked.count(), -1);
+    for (int64_t z = 0; z < pair.blocks(); ++z) {
+        const int32_t slot = find_key(zone.asked.keys, pair.keys[z]);
+        for (int i = 0; i < kBlockNodes<d>; ++i)
+            if (pair.at(z, i).wanted) pair_node[zone.asked.at(slot, i)] = int32_t(z * kBlockNodes<d> + i);
+    }
+    for (size_t s = 0; s < field.sets.size(); ++s)
+        scatter_extents<T, d, degree>(field.sets[s], zone.near[s], pair, pair_node, lattice, reach.data());
+    return reach;
 }
 
 // Gaps between the particles of a and b at all wanted nodes. Where a surface has two sides its normal may point either
 // way: it is turned from the particles of a towards those of b.
 template <class T, int d, int degree>
-void find_extent_gaps(PairZone<T, d>& pair, const Field<T>& a, const Field<T>& b, const Lattice<T, d>& lattice) {
+void find_extent_gaps(PairZone<T, d>& pair, const Field<T>& a, const Field<T>& b, const FieldZone<T, d, degree>& zone_a,
+                      const FieldZone<T, d, degree>& zone_b, const Lattice<T, d>& lattice) {
     if (std::none_of(pair.nodes.begin(), pair.nodes.end(), [](const PairNode& n) { return n.wanted; })) return;
-    std::vector<Reach> of_a(pair.nodes.size()), of_b(pair.nodes.size());
-    for (const auto& set : a.sets) scatter_extents<T, d, degree>(set, pair, lattice, of_a.data());
-    for (const auto& set : b.sets) scatter_extents<T, d, degree>(set, pair, lattice, of_b.data());
+    std::vector<Reach> of_a = find_reach(pair, a, zone_a, lattice), of_b = find_reach(pair, b, zone_b, lattice);
     const bool two_sided = a.two_sided() || b.two_sided();
     for (size_t i = 0; i < pair.nodes.size(); ++i) {
         PairNode& node = pair.nodes[i];

@@ -70,22 +70,27 @@ struct ZoneTiles {
     static ZoneTiles of(const std::vector<uint64_t>& zone, const Blocks& order, const Lattice<T, d>& lattice) {
         ZoneTiles out;
         std::vector<int64_t> source(zone.size() * kCorners<d>, -1);
-        for (size_t z = 0; z < zone.size(); ++z)
+        KeyMap number(zone.empty() ? 0 : size_t(order.count));  // from 1 on: 0 stands for none
+        for (int64_t s = 0; s < order.count && !zone.empty(); ++s) number.insert(order.keys[s], int32_t(s + 1));
+        for (size_t z = 0; z < zone.size(); ++z) {
+            const BlockCoords<d> here = block_coords<d>(zone[z]);
             for (int corner = 0; corner < kCorners<d>; ++corner) {
-                BlockCoords<d> b = block_coords<d>(zone[z]);
+                BlockCoords<d> b = here;
                 for (int a = 0; a < d; ++a) b[a] = lattice.wrap(b[a] - ((corner >> (d - 1 - a)) & 1), a);
                 if (std::any_of(b.begin(), b.end(), [](int32_t c) { return c < -kBias; })) continue;
-                const uint64_t key = morton_key<d>(b);
-                const uint64_t* at = std::lower_bound(order.keys, order.keys + order.count, key);
-                if (at < order.keys + order.count && *at == key) source[z * kCorners<d> + corner] = at - order.keys;
+                source[z * kCorners<d> + corner] = int64_t(number.find(morton_key<d>(b))) - 1;
             }
+        }
+        std::vector<int32_t> place(size_t(order.count), -1);  // of particle blocks in `blocks`
         for (int64_t s : source)
-            if (s >= 0) out.blocks.push_back(s);
-        std::sort(out.blocks.begin(), out.blocks.end());
-        out.blocks.erase(std::unique(out.blocks.begin(), out.blocks.end()), out.blocks.end());
-        for (int64_t s : source)
-            out.sources.push_back(
-                s < 0 ? -1 : int32_t(std::lower_bound(out.blocks.begin(), out.blocks.end(), s) - out.blocks.begin()));
+            if (s >= 0) place[s] = 0;
+        for (int64_t s = 0; s < order.count; ++s) {
+            if (place[s] < 0) continue;
+            place[s] = int32_t(out.blocks.size());
+            out.blocks.push_back(s);
+        }
+        out.sources.reserve(source.size());
+        for (int64_t s : source) out.sources.push_back(s < 0 ? -1 : place[s]);
         return out;
     }
     int64_t count() const { return int64_t(blocks.size()); }
@@ -100,95 +105,58 @@ inline Vec3 first_node(const Lattice<T, d>& lattice, uint64_t key) {
     return x;
 }
 
-// The box around the wanted nodes of a tile, so that most particles are passed over at once.
-template <int d, int degree>
-struct WantedBox {
-    int low[3] = {kSide + degree, kSide + degree, kSide + degree}, high[3] = {-1, -1, -1};
+// Particles as the deformed cubes they once were, a batch of them: half their width along a unit vector n is r |F^T n|. Points
+// without volume have none; they stand for the half cell around them.
+template <class T, int d>
+struct ParticleCubes {
+    alignas(64) double r[kBatch] = {};  // half the side of the cube [m]
+    alignas(64) T F[d * d * kBatch] = {};
+    bool thin = false;
 
-    template <class Wanted>
-    explicit WantedBox(Wanted&& wanted) {
-        constexpr int S = kSide + degree;
-        for (int node = 0; node < kTileNodes<d, degree>; ++node) {
-            if (!wanted(node)) continue;
-            for (int a = d - 1, rest = node; a >= 0; --a, rest /= S) {
-                low[a] = std::min(low[a], rest % S);
-                high[a] = std::max(high[a], rest % S);
+    void read(const FieldSet<T>& set, const BatchIndices& batch) {
+        thin = set.thin;
+        if (thin) return;
+        alignas(64) T volume[kBatch];
+        batch.fetch(set.particles.volume, volume);
+        batch.fetch(set.particles.F, set.particles.stride, d * d, F);
+        for (int j = 0; j < kBatch; ++j) {  // most bodies have particles of one volume: roots are slow
+            if (volume[j] != last_volume_) {
+                last_volume_ = volume[j];
+                last_r_ = 0.5 * (d == 2 ? std::sqrt(double(volume[j])) : std::cbrt(double(volume[j])));
             }
+            r[j] = last_r_;
         }
     }
-    bool empty() const { return high[0] < 0; }
-};
-
-// A particle among the nodes of its tile: the first node of its stencil and the distance from it, in cells.
-template <class T, int d, int degree>
-struct TilePlace {
-    int first[3] = {};
-    double from_first[3] = {};
-
-    TilePlace(const Particles<T>& particles, int64_t i, const Lattice<T, d>& lattice, const BlockCoords<d>& block) {
-        for (int a = 0; a < d; ++a) {  // as Stencils does it, so that both agree on the nodes
-            T q = (particles.x[a * particles.stride + i] - lattice.origin[a]) * lattice.inv_dx - T(kSide * block[a]);
-            const T shift = T(BSpline<degree>::shift), span = T(kSide * lattice.period[a]);
-            if (lattice.period[a] && q < shift + T(kSide / 2) - T(0.5) * span) q += span;
-            const T f = std::min(std::max(std::floor(q - shift), T(0)), T(kSide - 1));
-            first[a] = int(f);
-            from_first[a] = double(q) - double(f);
-        }
-    }
-    // function(tile node, offset of the particle from it in cells) for the nodes of its stencil inside a box of the tile
-    template <class Function>
-    void for_nodes(const WantedBox<d, degree>& box, Function&& function) const {
-        constexpr int S = kSide + degree;
-        int begin[3] = {}, end[3] = {1, 1, 1};
-        for (int a = 0; a < d; ++a) {
-            begin[a] = std::max(0, box.low[a] - first[a]);
-            end[a] = std::min(degree, box.high[a] - first[a]) + 1;
-        }
-        for (int i = begin[0]; i < end[0]; ++i)
-            for (int j = begin[1]; j < end[1]; ++j) {
-                const Vec3 off{from_first[0] - i, from_first[1] - j, 0};
-                const int row = (first[0] + i) * S + first[1] + j;
-                if constexpr (d == 2)
-                    function(row, off);
-                else
-                    for (int k = begin[2]; k < end[2]; ++k)
-                        function(row * S + first[2] + k, Vec3{off[0], off[1], from_first[2] - k});
-            }
-    }
-};
-
-// A particle as the deformed cube it once was: half its width along a unit vector n is r |F^T n|. Points without volume
-// have none; they stand for the half cell around them.
-template <int d>
-struct ParticleCube {
-    double r = -1, F[d * d];  // r < 0: not read yet
-
-    template <class T>
-    void read(const FieldSet<T>& set, int64_t i) {
-        if (r >= 0) return;
-        const double volume = set.particles.volume[i];
-        r = 0.5 * (d == 2 ? std::sqrt(volume) : std::cbrt(volume));
-        for (int c = 0; c < d * d; ++c) F[c] = set.particles.F[c * set.particles.stride + i];
-    }
-    // Distance across n from a node [m] up to which the particle tells where the surface is: half a diagonal.
-    template <class T>
-    double half_diagonal(const FieldSet<T>& set, int64_t i, double dx) {
-        if (set.thin) return 0.5 * dx;
-        read(set, i);
-        return r * std::sqrt(d - 1.0);
-    }
-    template <class T>
-    double half_width(const FieldSet<T>& set, int64_t i, const Vec3& n) {
-        if (set.thin) return 0;
-        read(set, i);
-        double sum = 0;
+    // Distance across n from a node [m] up to which a particle tells where the surface is: half a diagonal.
+    double half_diagonal(int j, double dx) const { return thin ? 0.5 * dx : r[j] * std::sqrt(d - 1.0); }
+    // Lanes of particles from j on, along the normals n.
+    template <class V>
+    V half_widths(int j, const std::array<V, 3>& n) const {
+        if (thin) return V(0);
+        V sum(0);
         for (int b = 0; b < d; ++b) {
-            double component = 0;
-            for (int a = 0; a < d; ++a) component += F[a * d + b] * n[a];
+            V component(0);
+            for (int a = 0; a < d; ++a) component += V(F + (a * d + b) * kBatch + j, stdx::element_aligned) * n[a];
             sum += component * component;
         }
-        return r * std::sqrt(sum);
+        return load<V>(r + j) * sqrt(sum);
     }
+    // One particle along lanes of normals.
+    template <class V>
+    V half_width(int j, const std::array<V, 3>& n) const {
+        if (thin) return V(0);
+        V sum(0);
+        for (int b = 0; b < d; ++b) {
+            V component(0);
+            for (int a = 0; a < d; ++a) component += V(double(F[(a * d + b) * kBatch + j])) * n[a];
+            sum += component * component;
+        }
+        return V(r[j]) * sqrt(sum);
+    }
+
+  private:
+    T last_volume_ = T(-1);
+    double last_r_ = 0;
 };
 
 // By how much a particle at off [cells] from a node lies farther beside it, across n, than `own` [m].

@@ -3,14 +3,41 @@
 // The gradient is that by x_p, so g points out of the body. Volume, never mass: heavy bodies would float (Nairn 2013).
 #pragma once
 
-#include "../transfer/scatter.hpp"
-#include "fields.hpp"
+#include "near.hpp"
 
 namespace continua {
 
 namespace detail {
 
-// V0 det F / h^d of a batch, from the arrays of ScatterBatch.
+// Weights and slopes of a batch of particles, per axis and node.
+template <class T, int d, int degree>
+struct FillWeights {
+    static constexpr int K = degree + 1;
+    alignas(64) T w[d][K][kBatch], slope[d][K][kBatch];
+
+    void compute(const TilePlaces<T, d, degree>& places, T inv_dx) {
+        using V = Lanes<T>;
+        using Spline = BSpline<degree>;
+        for (int a = 0; a < d; ++a)
+            for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
+                const V f = load<V>(places.from_first[a] + lane), kappa = V(inv_dx) * Spline::kappa(f);
+                V weight[K];
+                Spline::weights(f, weight);
+                for (int k = 0; k < K; ++k) {
+                    const V linear = V(T(Spline::share) * inv_dx) * weight[k] * (V(T(k)) - f);
+                    store(weight[k], w[a][k] + lane);
+                    store(V(linear + Spline::difference(k, kappa)), slope[a][k] + lane);
+                }
+            }
+    }
+    // What an axis contributes to the channels (g_x, g_y, g_z, phi) of its node k: the slope to its own, else the weight.
+    Quad<T> factor(int a, int k, int j) const {
+        const auto own = Quad<T>([](auto c) { return T(int(c)); }) == Quad<T>(T(a));
+        return select(own, Quad<T>(slope[a][k][j]), Quad<T>(w[a][k][j]));
+    }
+};
+
+// V0 det F / h^d of a batch.
 template <class T, int d>
 inline void current_volumes(const T* F, const T* volume, T scale, T* out) {
     using V = Lanes<T>;
@@ -25,99 +52,111 @@ inline void current_volumes(const T* F, const T* volume, T scale, T* out) {
     }
 }
 
+// Adds value times the product of the factors of all axes to the nodes of a stencil; quads of `factor(axis, node)`.
+template <class T, int d, int degree, class Factor>
+inline void add_products(const StencilRows<d, degree>& rows, const Quad<T>& value, Factor&& factor, T* tile) {
+    Quad<T> last[degree + 1], plane;
+    for (int k = 0; k <= degree; ++k) last[k] = factor(d - 1, k);
+    rows.each([&](int i) { plane = value * factor(0, i); },
+              [&](int node, int j) {
+                  const Quad<T> product = d == 2 ? plane : Quad<T>(plane * factor(1, j));
+                  for (int k = 0; k <= degree; ++k) {
+                      T* to = tile + 4 * (node + k);
+                      Quad<T>(Quad<T>(to, stdx::element_aligned) + product * last[k]).copy_to(to, stdx::element_aligned);
+                  }
+              });
+}
+
 }  // namespace detail
 
-// tiles (zone.count(), tile nodes, 4): records (g_x, g_y, g_z, phi), overwritten. It is the sum that carries momentum and
-// stress to the grid, of unit pressure.
+// Adds records (g_x, g_y, g_z, phi) of the near particles of a tile to its nodes (tile nodes, 4).
 template <class T, int d, int degree>
-void scatter_fill(const FieldSet<T>& set, const Lattice<T, d>& lattice, const ZoneTiles& zone, T* tiles) {
-    constexpr int64_t kTile = int64_t(kTileNodes<d, degree>) * 4;
-    constexpr ModeSet modes = ModeSet::gradient;
-    const Particles<T>& particles = set.particles;
+void add_fill(const FieldSet<T>& set, const NearTiles<T, d, degree>& near, int64_t k, const Lattice<T, d>& lattice, T* sums) {
     const T scale = T(1 / std::pow(double(lattice.dx), d));
-    const ScatterOptions<T> options{T(-1), true, true, true, Affine::none, {}};
-#pragma omp parallel for schedule(dynamic, 1) num_threads(team(zone.count(), kBlocksPerThread))
-    for (int64_t k = 0; k < zone.count(); ++k) {
-        const int64_t s = zone.blocks[k];
-        alignas(64) T tile[detail::kScatterTile<T, d, degree>] = {};
-        const BlockCoords<d> block = block_coords<d>(set.order.keys[s]);
-        detail::ScatterBatch<T, d> data;
-        std::fill(std::begin(data.tau), std::end(data.tau), T(0));
-        for (int a = 0; a < d; ++a) std::fill_n(data.tau + (a == 0 ? 0 : a == 1 ? d : 5) * kBatch, kBatch, T(1));
-        Stencils<T, d, degree> stencils;
-        ModeRecord<T, Modes<modes, d, degree>::count> records[kBatch] = {};
-        for (int64_t begin = set.order.offsets[s]; begin < set.order.offsets[s + 1]; begin += kBatch) {
-            const BatchIndices batch(set.order.order, begin, set.order.offsets[s + 1]);
-            batch.fetch(particles.x, particles.stride, d, data.x);
-            batch.fetch(particles.F, particles.stride, d * d, data.F);
-            batch.fetch(particles.volume, particles.stride, 1, data.volume);
-            detail::current_volumes<T, d>(data.F, data.volume, scale, data.mass);
-            std::copy(data.mass, data.mass + kBatch, data.volume);
-            stencils.compute(data.x, lattice, block, degree == 1);
-            data.template coefficients<modes>(stencils, lattice, options, records);
-            stencils.for_packs(batch.count, [&]<int G>(int j) { scatter_pack<G, modes>(tile, stencils, j, records + j); });
+    alignas(64) T F[d * d * kBatch], volume[kBatch];
+    detail::FillWeights<T, d, degree> weights;
+    near.for_batches(set, near.tiles[k], lattice, [&](const BatchIndices& batch, const TilePlaces<T, d, degree>& places) {
+        batch.fetch(set.particles.F, set.particles.stride, d * d, F);
+        batch.fetch(set.particles.volume, volume);
+        detail::current_volumes<T, d>(F, volume, scale, volume);
+        weights.compute(places, lattice.inv_dx);
+        for (int j = 0; j < batch.count; ++j) {
+            const Quad<T> value([&](auto c) { return d == 2 && c == 2 ? T(0) : volume[j]; });
+            detail::add_products<T, d, degree>({places, j, near.tiles[k].box}, value,
+                                               [&](int a, int node) { return weights.factor(a, node, j); }, sums);
         }
-        detail::fold_tile<T, kTileNodes<d, degree>>(tile, tiles + k * kTile);
-    }
+    });
 }
 
-// The same for surfaces: tiles of records (sum w A n, sum w A) over points with normal n and area A.
+// The same for surfaces: records (sum w A n, sum w A) over points with normal n and area A.
 template <class T, int d, int degree>
-void scatter_normals(const FieldSet<T>& set, const Lattice<T, d>& lattice, const ZoneTiles& zone, T* tiles) {
-    constexpr int64_t kTile = int64_t(kTileNodes<d, degree>) * 4;
-    const Particles<T>& particles = set.particles;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(team(zone.count(), kBlocksPerThread))
-    for (int64_t k = 0; k < zone.count(); ++k) {
-        const int64_t s = zone.blocks[k];
-        alignas(64) T tile[detail::kScatterTile<T, d, degree>] = {}, x[d * kBatch], n[3 * kBatch] = {}, area[kBatch];
-        const BlockCoords<d> block = block_coords<d>(set.order.keys[s]);
-        Stencils<T, d, degree> stencils;
-        ModeRecord<T, 1> records[kBatch] = {};
-        for (int64_t begin = set.order.offsets[s]; begin < set.order.offsets[s + 1]; begin += kBatch) {
-            const BatchIndices batch(set.order.order, begin, set.order.offsets[s + 1]);
-            batch.fetch(particles.x, particles.stride, d, x);
-            batch.fetch(set.normals, particles.stride, d, n);
-            for (int j = 0; j < kBatch; ++j)
-                area[j] = std::sqrt(n[j] * n[j] + n[kBatch + j] * n[kBatch + j] + n[2 * kBatch + j] * n[2 * kBatch + j]);
-            stencils.compute(x, lattice, block, false);
-            to_records<T, 4>({n, n + kBatch, n + 2 * kBatch, area}, records->c[0], sizeof(ModeRecord<T, 1>) / sizeof(T));
-            stencils.for_packs(
-                batch.count, [&]<int G>(int j) { scatter_pack<G, ModeSet::value>(tile, stencils, j, records + j); });
+void add_normals(const FieldSet<T>& set, const NearTiles<T, d, degree>& near, int64_t k, const Lattice<T, d>& lattice, T* sums) {
+    alignas(64) T n[3 * kBatch] = {};
+    detail::FillWeights<T, d, degree> weights;
+    near.for_batches(set, near.tiles[k], lattice, [&](const BatchIndices& batch, const TilePlaces<T, d, degree>& places) {
+        batch.fetch(set.normals, set.particles.stride, d, n);
+        weights.compute(places, lattice.inv_dx);
+        for (int j = 0; j < batch.count; ++j) {
+            const T x = n[j], y = n[kBatch + j], z = n[2 * kBatch + j], area = std::sqrt(x * x + y * y + z * z);
+            const Quad<T> value([&](auto c) { return c == 0 ? x : c == 1 ? y : c == 2 ? z : area; });
+            detail::add_products<T, d, degree>({places, j, near.tiles[k].box}, value,
+                                               [&](int a, int node) { return Quad<T>(weights.w[a][node][j]); }, sums);
         }
-        detail::fold_tile<T, kTileNodes<d, degree>>(tile, tiles + k * kTile);
-    }
+    });
 }
 
-// What contact knows of one continuum in the blocks where it may meet others.
-template <class T, int d>
+// What contact knows of one continuum at the nodes where it may meet others.
+template <class T, int d, int degree>
 struct FieldZone {
-    std::vector<uint64_t> keys;  // sorted
-    std::vector<T> fill;         // (keys, 4^d, 4): g, phi
-    std::vector<T> surface;      // (keys, 4^d, 4): sum w A n, sum w A; empty without normals
+    AskedNodes<d> asked;
+    std::vector<NearTiles<T, d, degree>> near;  // one per set of particles
+    std::vector<T> fill;                        // (asked, 4): g, phi
+    std::vector<T> surface;                     // (asked, 4): sum w A n, sum w A; empty without normals
 
-    template <int degree>
     void scatter(const Field<T>& field, const Lattice<T, d>& lattice) {
-        const size_t numbers = keys.size() * size_t(kBlockNodes<d>) * 4;
-        fill.assign(numbers, T(0));
-        if (field.any_normals()) surface.assign(numbers, T(0));
-        std::vector<T> tiles;
-        for (const FieldSet<T>& set : field.sets) {
-            if (set.thin && !set.normals) continue;
-            const ZoneTiles zone = ZoneTiles::of<T, d>(keys, set.order, lattice);
-            tiles.resize(size_t(zone.count()) * kTileNodes<d, degree> * 4);
-            if (!set.thin) {
-                scatter_fill<T, d, degree>(set, lattice, zone, tiles.data());
-                collect_tiles<T, d, degree>(tiles.data(), zone.sources.data(), int64_t(keys.size()), true, fill.data());
-            }
-            if (set.normals) {
-                scatter_normals<T, d, degree>(set, lattice, zone, tiles.data());
-                collect_tiles<T, d, degree>(tiles.data(), zone.sources.data(), int64_t(keys.size()), true, surface.data());
+        fill.assign(asked.count() * 4, T(0));
+        if (field.any_normals()) surface.assign(asked.count() * 4, T(0));
+        for (const FieldSet<T>& set : field.sets) add(set, near.emplace_back(set, asked, lattice), lattice);
+    }
+    const T* fill_at(int32_t slot, int node) const { return fill.data() + size_t(asked.at(slot, node)) * 4; }
+    const T* surface_at(int32_t slot, int node) const {
+        return surface.empty() ? nullptr : surface.data() + size_t(asked.at(slot, node)) * 4;
+    }
+
+  private:
+    using Near = NearTiles<T, d, degree>;
+    static constexpr int kTile = kTileNodes<d, degree> * 4, kChunk = 8;
+
+    // Tiles first, then in the order of blocks: the same bits for any number of threads.
+    void add(const FieldSet<T>& set, Near& tiles, const Lattice<T, d>& lattice) {
+        const size_t numbers = tiles.targets.size() * 4;
+        std::vector<T> of_fill(set.thin ? 0 : numbers), of_surface(set.normals ? numbers : 0);
+        const int64_t chunks = (tiles.count() + kChunk - 1) / kChunk;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(team(tiles.count(), kBlocksPerThread))
+        for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+            const int64_t end = std::min((chunk + 1) * kChunk, tiles.count());
+            tiles.find_particles(set, chunk * kChunk, lattice);
+            for (int64_t k = chunk * kChunk; k < end; ++k) {
+                if (k + 1 < end) tiles.find_particles(set, k + 1, lattice), tiles.prefetch_tile(set, k + 1);
+                if (!set.thin) keep(add_fill<T, d, degree>, set, tiles, k, lattice, of_fill);
+                if (set.normals) keep(add_normals<T, d, degree>, set, tiles, k, lattice, of_surface);
             }
         }
+        add_up(tiles, of_fill, fill);
+        add_up(tiles, of_surface, surface);
     }
-    const T* fill_at(int32_t slot, int node) const { return fill.data() + (size_t(slot) * kBlockNodes<d> + node) * 4; }
-    const T* surface_at(int32_t slot, int node) const {
-        return surface.empty() ? nullptr : surface.data() + (size_t(slot) * kBlockNodes<d> + node) * 4;
+    template <class AddParticles>
+    static void keep(AddParticles&& add_particles, const FieldSet<T>& set, const Near& tiles, int64_t k,
+                     const Lattice<T, d>& lattice, std::vector<T>& found) {
+        alignas(64) T sums[kTile] = {};
+        add_particles(set, tiles, k, lattice, sums);
+        const auto& tile = tiles.tiles[k];
+        for (int64_t t = tile.first_target; t < tile.first_target + tile.targets; ++t)
+            std::copy_n(sums + 4 * tiles.targets[t].node, 4, found.data() + 4 * t);
+    }
+    static void add_up(const Near& tiles, const std::vector<T>& found, std::vector<T>& records) {
+        for (size_t t = 0; 4 * t < found.size(); ++t)
+            for (int c = 0; c < 4; ++c) records[4 * size_t(tiles.targets[t].asked) + c] += found[4 * t + c];
     }
 };
 

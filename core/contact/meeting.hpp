@@ -2,7 +2,7 @@
 #pragma once
 
 #include "extent.hpp"
-#include "obstacles.hpp"
+#include "obstacle_extents.hpp"
 #include "rounds.hpp"
 
 namespace continua {
@@ -53,23 +53,20 @@ class Meeting {
     // Normals and gaps. only_approaching: those of nodes that could not exchange anything anyway may be left out.
     template <int degree>
     void find_contacts(bool only_approaching) {
-        std::vector<FieldZone<T, d>> zones(fields_.size());
-        for (const auto& pair : pairs)
-            for (int f : {pair.rule.a, pair.rule.b})
-                zones[f].keys.insert(zones[f].keys.end(), pair.keys.begin(), pair.keys.end());
-        bool paired = false;
+        std::vector<FieldZone<T, d, degree>> zones(fields_.size());
         for (size_t f = 0; f < zones.size(); ++f) {
-            paired |= !zones[f].keys.empty();
-            zones[f].keys.insert(zones[f].keys.end(), obstacles[f].keys.begin(), obstacles[f].keys.end());
-            sort_unique(zones[f].keys);
-            if (!zones[f].keys.empty()) zones[f].template scatter<degree>(fields_[f], lattice_);
+            zones[f].asked = asked_of(int(f));
+            if (zones[f].asked.count()) zones[f].scatter(fields_[f], lattice_);
         }
+        bool paired = false;
         for (auto& pair : pairs) {
             if (pair.keys.empty()) continue;
+            paired = true;
+            const auto &a = zones[pair.rule.a], &b = zones[pair.rule.b];
             const TwoSided two_sided{fields_[pair.rule.a].two_sided(), fields_[pair.rule.b].two_sided()};
-            find_normals<T, d>(pair, zones[pair.rule.a], zones[pair.rule.b], lattice_, two_sided);
+            find_normals<T, d>(pair, a, b, lattice_, two_sided);
             choose_extents(pair, only_approaching);
-            find_extent_gaps<T, d, degree>(pair, fields_[pair.rule.a], fields_[pair.rule.b], lattice_);
+            find_extent_gaps<T, d, degree>(pair, fields_[pair.rule.a], fields_[pair.rule.b], a, b, lattice_);
         }
         for (size_t f = 0; f < fields_.size(); ++f)
             find_obstacle_gaps<T, d, degree>(obstacles[f], fields_[f], zones[f], surfaces, lattice_, law_,
@@ -80,8 +77,12 @@ class Meeting {
     void resolve(double dt, ContactTotal* of_pairs, ContactTotal* of_rows) {
         const int64_t blocks = int64_t(keys_.size());
         std::vector<BlockTotals> partial(keys_.size());
-#pragma omp parallel for schedule(dynamic, 16) num_threads(team(blocks, kBlocksPerThread))
-        for (int64_t z = 0; z < blocks; ++z) resolve_block(z, dt, partial[z]);
+#pragma omp parallel num_threads(team(blocks, kBlocksPerThread))
+        {
+            NodeWork work(fields_.size());
+#pragma omp for schedule(dynamic, 16)
+            for (int64_t z = 0; z < blocks; ++z) resolve_block(z, dt, work, partial[z]);
+        }
         for (int64_t z = 0; z < blocks; ++z) {  // in the order of blocks: the same bits for any number of threads
             for (size_t k = 0; k < present_[z].pairs.size(); ++k) of_pairs[present_[z].pairs[k].of].add(partial[z].pairs[k]);
             for (const auto& [row, total] : partial[z].rows) of_rows[row].add(total);
@@ -109,6 +110,7 @@ class Meeting {
         std::vector<T*> nodes;  // of each field that takes part, else null
         std::vector<NodeContact> pairs, walls;
         std::vector<int> pair_of, row_of, ends;
+        std::vector<int64_t> next;  // obstacle nodes of each field still to come
 
         explicit NodeWork(size_t fields) : meeters(fields), nodes(fields, nullptr) {}
         void clear() {
@@ -130,6 +132,28 @@ class Meeting {
     T* node_of(int field, int32_t block, int i) const {
         return fields_[field].nodes + (int64_t(block) * kBlockNodes<d> + i) * 4;
     }
+    // Nodes of a field that it shares with others or that obstacles may touch.
+    AskedNodes<d> asked_of(int field) const {
+        AskedNodes<d> asked;
+        auto takes_part = [&](const PairZone<T, d>& pair) { return pair.rule.a == field || pair.rule.b == field; };
+        for (const auto& pair : pairs)
+            if (takes_part(pair)) asked.ask_in(pair.keys);
+        const auto& walls = obstacles[field];
+        asked.ask_in(walls.keys);
+        asked.settle_blocks();
+        for (const auto& pair : pairs)
+            for (int64_t z = 0; takes_part(pair) && z < pair.blocks(); ++z) {
+                const int32_t slot = find_key(asked.keys, pair.keys[z]);
+                for (int i = 0; i < kBlockNodes<d>; ++i)
+                    if (pair.at(z, i).shared) asked.ask(slot, i);
+            }
+        for (size_t z = 0; z < walls.keys.size(); ++z) {
+            const int32_t slot = find_key(asked.keys, walls.keys[z]);
+            for (int64_t i = walls.first[z]; i < walls.first[z + 1]; ++i) asked.ask(slot, walls.nodes[i].node);
+        }
+        asked.count_nodes();
+        return asked;
+    }
     void choose_extents(PairZone<T, d>& pair, bool only_approaching) const {
         const bool two_sided = fields_[pair.rule.a].two_sided() || fields_[pair.rule.b].two_sided();
         for (int64_t z = 0; z < pair.blocks(); ++z) {
@@ -146,16 +170,16 @@ class Meeting {
             }
         }
     }
-    void resolve_block(int64_t z, double dt, BlockTotals& totals) const {
+    void resolve_block(int64_t z, double dt, NodeWork& work, BlockTotals& totals) const {
         const Presence& here = present_[z];
         totals.pairs.resize(here.pairs.size());
-        NodeWork work(fields_.size());
-        std::vector<int64_t> next;  // obstacle nodes of each field still to come
-        for (const Place& wall : here.walls) next.push_back(obstacles[wall.of].first[wall.slot]);
+        work.next.clear();
+        for (const Place& wall : here.walls) work.next.push_back(obstacles[wall.of].first[wall.slot]);
         for (int i = 0; i < kBlockNodes<d>; ++i) {
+            if (here.pairs.empty() && !any_wall(here, i, work.next)) continue;
             work.clear();
             gather_pairs(here, i, dt, work);
-            gather_walls(here, i, dt, next, work);
+            gather_walls(here, i, dt, work);
             if (work.pairs.empty() && work.walls.empty()) continue;
             meet(work);
             for (size_t f = 0; f < fields_.size(); ++f)
@@ -164,6 +188,13 @@ class Meeting {
             for (size_t k = 0; k < work.pairs.size(); ++k) totals.pairs[work.pair_of[k]].add(work.pairs[k]);
             for (size_t k = 0; k < work.walls.size(); ++k) add_row(work.row_of[k], work.walls[k], totals);
         }
+    }
+    bool any_wall(const Presence& here, int i, const std::vector<int64_t>& next) const {
+        for (size_t k = 0; k < here.walls.size(); ++k) {
+            const auto& zone = obstacles[here.walls[k].of];
+            if (next[k] < zone.first[here.walls[k].slot + 1] && zone.nodes[next[k]].node == i) return true;
+        }
+        return false;
     }
     void gather_pairs(const Presence& here, int i, double dt, NodeWork& work) const {
         for (size_t k = 0; k < here.pairs.size(); ++k) {
@@ -180,12 +211,12 @@ class Meeting {
             work.take(pair.rule.b, node_of(pair.rule.b, pair.block_b[slot], i));
         }
     }
-    void gather_walls(const Presence& here, int i, double dt, std::vector<int64_t>& next, NodeWork& work) const {
+    void gather_walls(const Presence& here, int i, double dt, NodeWork& work) const {
         for (size_t k = 0; k < here.walls.size(); ++k) {
             const auto& [field, slot] = here.walls[k];
             const auto& zone = obstacles[field];
-            for (; next[k] < zone.first[slot + 1] && zone.nodes[next[k]].node == i; ++next[k]) {
-                const ObstacleNode& node = zone.nodes[next[k]];
+            for (; work.next[k] < zone.first[slot + 1] && zone.nodes[work.next[k]].node == i; ++work.next[k]) {
+                const ObstacleNode& node = zone.nodes[work.next[k]];
                 const ObstacleSurface& surface = surfaces[node.surface];
                 const bool hold = held(node);
                 const double between = gap(node);

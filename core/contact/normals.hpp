@@ -133,8 +133,8 @@ struct Side {
     double presence = 0;  // phi, or for a surface its counterpart sum A w / h^(d-1)
     bool surface = false;
 
-    template <class T, int d>
-    static Side of(const FieldZone<T, d>& zone, int32_t slot, int node, double dx) {
+    template <class T, int d, int degree>
+    static Side of(const FieldZone<T, d, degree>& zone, int32_t slot, int node, double dx) {
         Side side;
         const T *fill = zone.fill_at(slot, node), *own = zone.surface_at(slot, node);
         side.g = vector_of<d>(fill);
@@ -167,12 +167,12 @@ struct TwoSided {
 
 // H of the whole zone before smoothing. A body without volume and surface has no gradient: the other one's decides then.
 // A sheet is turned against the other body; two sheets against each other leave the sign of the whole open.
-template <class T, int d>
-std::vector<Vec3> interface_vectors(PairZone<T, d>& pair, const FieldZone<T, d>& a, const FieldZone<T, d>& b, double dx,
-                                    TwoSided two_sided) {
+template <class T, int d, int degree>
+std::vector<Vec3> interface_vectors(PairZone<T, d>& pair, const FieldZone<T, d, degree>& a,
+                                    const FieldZone<T, d, degree>& b, double dx, TwoSided two_sided) {
     std::vector<Vec3> H(pair.nodes.size(), Vec3{0, 0, 0});
     for (int64_t z = 0; z < pair.blocks(); ++z) {
-        const int32_t in_a = find_key(a.keys, pair.keys[z]), in_b = find_key(b.keys, pair.keys[z]);
+        const int32_t in_a = find_key(a.asked.keys, pair.keys[z]), in_b = find_key(b.asked.keys, pair.keys[z]);
         for (int i = 0; i < kBlockNodes<d>; ++i) {
             PairNode& node = pair.at(z, i);
             if (!node.shared) continue;
@@ -189,9 +189,9 @@ std::vector<Vec3> interface_vectors(PairZone<T, d>& pair, const FieldZone<T, d>&
 }
 
 // Normals and filled gaps of all nodes of a pair.
-template <class T, int d>
-void find_normals(PairZone<T, d>& pair, const FieldZone<T, d>& a, const FieldZone<T, d>& b, const Lattice<T, d>& lattice,
-                  TwoSided two_sided) {
+template <class T, int d, int degree>
+void find_normals(PairZone<T, d>& pair, const FieldZone<T, d, degree>& a, const FieldZone<T, d, degree>& b,
+                  const Lattice<T, d>& lattice, TwoSided two_sided) {
     const int64_t blocks = pair.blocks();
     std::vector<int32_t> neighbours(size_t(blocks) * kNeighbours<d>);
     neighbour_table<T, d>(pair.keys.data(), blocks, lattice, neighbours.data());
@@ -201,7 +201,7 @@ void find_normals(PairZone<T, d>& pair, const FieldZone<T, d>& a, const FieldZon
     for (int64_t z = 0; z < blocks; ++z) {
         Vec3 smoothed[kBlockNodes<d>];
         surroundings.smooth(H, neighbours.data() + z * kNeighbours<d>, smoothed);
-        const int32_t in_a = find_key(a.keys, pair.keys[z]), in_b = find_key(b.keys, pair.keys[z]);
+        const int32_t in_a = find_key(a.asked.keys, pair.keys[z]), in_b = find_key(b.asked.keys, pair.keys[z]);
         for (int i = 0; i < kBlockNodes<d>; ++i) {
             PairNode& node = pair.at(z, i);
             if (!node.shared) continue;

@@ -31,6 +31,46 @@ inline Vec3 pushed_out(const Collider& collider, SurfaceDistance surface, Vec3 x
     return x;
 }
 
+namespace detail {
+
+// Pushes particles begin to end - 1 out of one obstacle; how many there were. Nearly all lie outside, so lanes of them are
+// looked at first.
+template <class T, int d>
+int64_t push_range_out(const Particles<T>& particles, int64_t begin, int64_t end, double depth, const Collider& collider,
+                       double* impulse) {
+    using V = Lanes<double>;
+    int64_t pushed = 0;
+    auto push = [&](int64_t i) {
+        Vec3 x{0, 0, 0}, v{0, 0, 0};
+        for (int a = 0; a < d; ++a) x[a] = particles.x[a * particles.stride + i], v[a] = particles.v[a * particles.stride + i];
+        const SurfaceDistance surface = collider.evaluate(x);
+        if (!(surface.phi < -depth)) return;
+        ++pushed;
+        const Vec3 u = contact_velocity(v, collider.velocity_at(x), surface.normal, collider.mode, collider.friction);
+        x = pushed_out(collider, surface, x, depth);
+        for (int a = 0; a < d; ++a) {
+            particles.x[a * particles.stride + i] = T(x[a]);
+            particles.v[a * particles.stride + i] = T(u[a]);
+            impulse[a] += double(particles.mass[i]) * (double(T(u[a])) - v[a]);
+        }
+    };
+    constexpr int kLanes = lanes_of<V>();
+    for (int64_t i = begin; i < end; i += kLanes) {
+        const int64_t next = std::min(i + kLanes, end);
+        if (next - i == kLanes) {
+            PointOf<V> x{V(0), V(0), V(0)};
+            for (int a = 0; a < d; ++a) x[a].copy_from(particles.x + a * particles.stride + i, stdx::element_aligned);
+            // Lanes may round otherwise than one point.
+            const V phi = collider.surface_at(x).phi;
+            if (!any(phi < V(1e-9 * std::fabs(depth) - depth))) continue;
+        }
+        for (int64_t j = i; j < next; ++j) push(j);
+    }
+    return pushed;
+}
+
+}  // namespace detail
+
 // Particles deeper than `depth` are set back to that depth and obey the contact rule. `travel`: how far particles may
 // have moved since they were sorted into blocks.
 template <class T, int d>
@@ -39,8 +79,9 @@ int64_t push_out(const Particles<T>& particles, const Blocks& blocks, const Latt
     const int64_t count = int64_t(colliders.size());
     std::vector<double> partial(size_t(blocks.count) * 3 * count, 0.0);
     std::vector<int64_t> pushed(blocks.count, 0);
-    const double dx = lattice.dx, reach = (0.5 * kSide + 1.5) * dx * std::sqrt(double(d)) + travel;
-#pragma omp parallel for schedule(dynamic, 4) num_threads(team(particles.count))
+    // The stencils of a block begin in it; particles lie up to one cell farther than their first node.
+    const double dx = lattice.dx, reach = (0.5 * kSide + 1.0) * dx * std::sqrt(double(d)) + travel;
+#pragma omp parallel for schedule(dynamic, 16) num_threads(team(particles.count))
     for (int64_t b = 0; b < blocks.count; ++b) {
         const BlockCoords<d> block = block_coords<d>(blocks.keys[b]);
         Vec3 centre{0, 0, 0};
@@ -48,29 +89,14 @@ int64_t push_out(const Particles<T>& particles, const Blocks& blocks, const Latt
             centre[a] = double(lattice.origin[a]) + dx * (kSide * (block[a] + 0.5) + 0.5);
         std::vector<int64_t> near;
         for (int64_t c = 0; c < count; ++c)
-            if (colliders[c].kind != ColliderKind::region && !(colliders[c].evaluate(centre).phi > reach)) near.push_back(c);
-        // Pushes particles out of one obstacle; whether there were any.
-        auto push = [&](int64_t c) {
-            const Collider& collider = colliders[c];
-            double* impulse = partial.data() + (b * count + c) * 3;
-            bool any = false;
-            for (int64_t i = blocks.offsets[b]; i < blocks.offsets[b + 1]; ++i) {
-                Vec3 x{0, 0, 0}, v{0, 0, 0};
-                for (int a = 0; a < d; ++a)
-                    x[a] = particles.x[a * particles.stride + i], v[a] = particles.v[a * particles.stride + i];
-                const SurfaceDistance surface = collider.evaluate(x);
-                if (!(surface.phi < -depth)) continue;
-                any = true;
-                ++pushed[b];
-                const Vec3 u = contact_velocity(v, collider.velocity_at(x), surface.normal, collider.mode, collider.friction);
-                x = pushed_out(collider, surface, x, depth);
-                for (int a = 0; a < d; ++a) {
-                    particles.x[a * particles.stride + i] = T(x[a]);
-                    particles.v[a * particles.stride + i] = T(u[a]);
-                    impulse[a] += double(particles.mass[i]) * (double(T(u[a])) - v[a]);
-                }
-            }
-            return any;
+            if (colliders[c].kind != ColliderKind::region &&
+                !(colliders[c].evaluate(centre).phi > colliders[c].steepest() * reach - depth))
+                near.push_back(c);
+        auto push = [&](int64_t c) {  // whether there were any
+            const int64_t some = detail::push_range_out<T, d>(particles, blocks.offsets[b], blocks.offsets[b + 1], depth,
+                                                              colliders[c], partial.data() + (b * count + c) * 3);
+            pushed[b] += some;
+            return some > 0;
         };
         for (int round = 0; round < kRounds; ++round)
             if (std::count_if(near.begin(), near.end(), push) < 2) break;

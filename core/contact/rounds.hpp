@@ -67,8 +67,8 @@ inline bool resolve_largest_first(NodeContact* contacts, int count, std::vector<
             const ContactLoss loss = loss_of(c, meeters);
             const bool held = c.mode != ContactMode::separate;
             const double size = held ? norm(loss.lost) : loss.push;
-            const double speed = norm(meeters[c.a].u) + norm(c.b < 0 ? c.other : meeters[c.b].u);
-            if (!loss.touching || (round > 0 && !(size > kSettled * speed))) continue;
+            auto speed = [&] { return norm(meeters[c.a].u) + norm(c.b < 0 ? c.other : meeters[c.b].u); };
+            if (!loss.touching || (round > 0 && !(size > kSettled * speed()))) continue;
             const double impulse = contact_mass(c, meeters) * size;
             if (impulse > largest) best = k, largest = impulse, chosen = loss;
         }
