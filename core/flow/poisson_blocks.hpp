@@ -9,6 +9,7 @@
 #include "../grid/blocks.hpp"
 #include "../grid/nodes.hpp"
 #include "../parallel.hpp"
+#include "cell_bits.hpp"
 
 namespace continua {
 
@@ -16,23 +17,6 @@ template <int d>
 inline constexpr int kHalf = kBlockNodes<d> / 2;
 inline constexpr int kPlane = kSide * kSide / 2;  // cells of one colour in a plane across the last two axes
 
-// Steps between cells along an axis, in plain order.
-template <int d>
-constexpr int axis_stride(int a) {
-    return a == d - 1 ? 1 : a == d - 2 ? kSide : kSide * kSide;
-}
-// kEnds[axis][upper]: the cells at the lower or upper end of a block along an axis, a bit for each in plain order.
-template <int d>
-inline constexpr auto kEnds = [] {
-    std::array<std::array<uint64_t, 2>, d> ends{};
-    for (int a = 0; a < d; ++a)
-        for (int cell = 0; cell < kBlockNodes<d>; ++cell) {
-            const int along = cell / axis_stride<d>(a) % kSide;
-            if (along == 0) ends[a][0] |= uint64_t(1) << cell;
-            if (along == kSide - 1) ends[a][1] |= uint64_t(1) << cell;
-        }
-    return ends;
-}();
 // Place of the cell with local coordinates l in the colour order. Along the last axis every other cell has the same
 // colour, so it counts half.
 template <int d>

@@ -83,7 +83,7 @@ class IncompressibleFlow(Stepper):
             _core.face_velocities(velocity, mass, self.dimension, [0.0] * self.dimension, valid)
             self._extrapolate(velocity, valid, neighbours)
             self._old = self._copy("old velocity", velocity) if self.field.rule.plan.flip else None
-            velocity[..., : self.dimension] += (step.dt * step.gravity).astype(velocity.dtype)
+            _core.accelerate_faces(velocity, self.dimension, list(step.dt * step.gravity))
         with self._phase("walls"):
             walls = self._walls(table, velocity)
             inlets = self._inlets(step, walls)
@@ -166,8 +166,7 @@ class IncompressibleFlow(Stepper):
 
     def _extrapolate(self, velocity: NDArray, valid: NDArray[np.uint8], neighbours: NDArray) -> None:
         """Velocities beyond the valid faces, as far as transfers reach."""
-        scratch = self._cells("scratch", np.uint8)
-        _core.extrapolate_faces(velocity, valid, scratch, neighbours, self.dimension, self.field.degree + 1)
+        _core.extrapolate_faces(velocity, valid, neighbours, self.dimension, self.field.degree + 1)
 
     def _walls(self, table: ObstacleTable, velocity: NDArray) -> Walls:
         walls = Walls(
@@ -282,7 +281,7 @@ class IncompressibleFlow(Stepper):
             return most
 
         left = outflow()
-        fastest = max(float(np.abs(velocity[..., :d]).max(initial=0.0)), float(np.abs(walls.speed).max()))
+        fastest = max(_core.fastest_face(field, d) for field in (velocity, walls.speed))
         goal, iterations, removed, residual = s.tolerance * fastest, 0, 0.0, 0.0
         if left > goal:
             np.negative(out, out=out)
