@@ -17,6 +17,7 @@ from continua.flow.cells import Surface, Walls
 from continua.flow.drops import Drops
 from continua.flow.inlets import Inlets, find_inlets
 from continua.flow.pressure import PoissonSystem
+from continua.flow.walls import WallFinder
 from continua.grid.blocks import Workspace
 from continua.integrators.field import BadParticle, Field
 from continua.integrators.obstacles import ObstacleTable
@@ -54,13 +55,17 @@ class IncompressibleFlow(Stepper):
     ) -> None:
         super().__init__(field, push_out=push_out, name=name)
         self.settings, self.workspace = settings, Workspace()
+        self._finder = WallFinder(self.workspace)
+        self._around: tuple[NDArray[np.uint64], NDArray[np.int32]] | None = (
+            None  # keys and neighbours of blocks
+        )
         field.grid.rim = True  # liquid may reach beyond the cells of particles, and walls behind it count
         solves = (f"{solve}_{number}" for solve in SOLVES for number in ("iterations", "residual"))
         self.report = dict.fromkeys(("divergence", *solves, "unconverged", "volume"), 0.0)
 
     @property
     def nbytes(self) -> int:
-        return super().nbytes + self.workspace.nbytes
+        return super().nbytes + self.workspace.nbytes + self._finder.nbytes
 
     @property
     def dimension(self) -> int:
@@ -85,8 +90,9 @@ class IncompressibleFlow(Stepper):
             self._old = self._copy("old velocity", velocity) if self.field.rule.plan.flip else None
             _core.accelerate_faces(velocity, self.dimension, list(step.dt * step.gravity))
         with self._phase("walls"):
-            walls = self._walls(table, velocity)
+            walls = self._finder.find(self.field.grid, table.rows, table.samples, velocity.dtype)
             inlets = self._inlets(step, walls)
+            walls = inlets.moving(walls)
             surface = self._surface(velocity, walls, neighbours)
             self.report["volume"] = surface.volume
         with self._phase("pressure"):
@@ -110,7 +116,7 @@ class IncompressibleFlow(Stepper):
             if self._shift is not None:
                 drops.hold(mass, self._shift)
         with self._phase("extrapolate"):
-            self._into_air_and_walls(velocity, valid, walls, table, neighbours)
+            self._into_air_and_walls(velocity, valid, table, neighbours)
             inlets.set(velocity)
             drops.restore(mass, velocity)
         self._velocity = velocity
@@ -150,7 +156,12 @@ class IncompressibleFlow(Stepper):
         return copy
 
     def _neighbours(self) -> NDArray[np.int32]:
-        return np.asarray(_core.neighbour_blocks(self.field.grid.keys, self.field.lattice, self.dimension))
+        """Blocks around every block (blocks, 3^d), or -1; kept while particles stay in the same blocks."""
+        keys = self.field.grid.keys
+        if self._around is None or self._around[0] is not keys:
+            found = _core.neighbour_blocks(keys, self.field.lattice, self.dimension)
+            self._around = keys, np.asarray(found)
+        return self._around[1]
 
     # ---- particles to grid -----------------------------------------------------------------------------------
 
@@ -168,36 +179,13 @@ class IncompressibleFlow(Stepper):
         """Velocities beyond the valid faces, as far as transfers reach."""
         _core.extrapolate_faces(velocity, valid, neighbours, self.dimension, self.field.degree + 1)
 
-    def _walls(self, table: ObstacleTable, velocity: NDArray) -> Walls:
-        walls = Walls(
-            self._faces("open", velocity.dtype),
-            self._faces("wall", velocity.dtype),
-            self._faces("owner", np.dtype(np.int32)),
-        )
-        if len(table):
-            _core.solid_faces(
-                self.field.grid.keys,
-                self.field.lattice,
-                self.dimension,
-                table.rows,
-                table.samples,
-                walls.open,
-                walls.speed,
-                walls.owner,
-            )
-        else:
-            walls.open[:], walls.speed[:], walls.owner[:] = 1, 0, -1
-        return walls
-
     def _inlets(self, step: StepSetting, walls: Walls) -> Inlets:
         """Walls behind emitters, whose closed faces move with the stream."""
         grid, table = self.field.grid, step.obstacles
         emitters = step.emitters if len(table) else ()
-        found = find_inlets(
+        return find_inlets(
             emitters, grid.keys, grid.lattice, walls.open, walls.owner, table.rows, table.samples
         )
-        found.set(walls.speed)
-        return found
 
     def _surface(self, nodes: NDArray, walls: Walls, neighbours: NDArray) -> Surface:
         """From the mass of cells, the last channel of `nodes`."""
@@ -391,7 +379,6 @@ class IncompressibleFlow(Stepper):
         self,
         velocity: NDArray,
         valid: NDArray[np.uint8],
-        walls: Walls,
         table: ObstacleTable,
         neighbours: NDArray,
     ) -> None:
@@ -404,17 +391,7 @@ class IncompressibleFlow(Stepper):
         if not len(table):
             return
         for again in (True, False):
-            _core.constrain_faces(
-                velocity,
-                walls.open,
-                self.field.grid.reached,
-                self.field.grid.keys,
-                self.field.lattice,
-                self.dimension,
-                neighbours,
-                table.rows,
-                table.samples,
-            )
+            self._finder.constrain(velocity, self.field.grid, neighbours)
             if again:
                 self._extrapolate(velocity, sides, neighbours)
 
