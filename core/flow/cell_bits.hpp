@@ -48,7 +48,8 @@ template <int d>
 constexpr uint64_t cells_beside(uint64_t here, uint64_t there, int a, bool upper) {
     const int stride = axis_stride<d>(a), across = axis_across<d>(a);
     const uint64_t end = kEnds<d>[a][upper];
-    return upper ? (here >> stride & ~end) | (there << across & end) : (here << stride & ~end) | (there >> across & end);
+    const uint64_t inner = kAllCells<d> & ~end;
+    return upper ? (here >> stride & inner) | (there << across & end) : (here << stride & inner) | (there >> across & end);
 }
 
 // Bit `bit` of the bytes of a block.

@@ -87,10 +87,10 @@ inline Vec3 velocity_at_face(const T* cell, int axis) {
 template <class T>
 inline double constrained_velocity(const ClosedFace<T>& face, const Vec3& u, int a) {
     if (face.rule == ClosedFace<T>::sticky) return double(face.wall[a]);
-    double approach = 0;
-    for (int k = 0; k < 3; ++k) approach -= (u[k] - double(face.wall[k])) * double(face.normal[k]);
-    if (face.rule == ClosedFace<T>::separate && !(approach > 0)) return u[a];
-    return u[a] + approach * double(face.normal[a]);
+    double leaving = 0;
+    for (int k = 0; k < 3; ++k) leaving += (u[k] - double(face.wall[k])) * double(face.normal[k]);
+    if (face.rule == ClosedFace<T>::separate && !(leaving < 0)) return u[a];
+    return double(face.wall[a]) + ((u[a] - double(face.wall[a])) - leaving * double(face.normal[a]));
 }
 
 // The closed faces of a block, but for those that nothing is near.

@@ -90,7 +90,7 @@ class IncompressibleFlow(Stepper):
             self._old = self._copy("old velocity", velocity) if self.field.rule.plan.flip else None
             _core.accelerate_faces(velocity, self.dimension, list(step.dt * step.gravity))
         with self._phase("walls"):
-            walls = self._finder.find(self.field.grid, table.rows, table.samples, velocity.dtype)
+            walls = self._walls(table, velocity)
             inlets = self._inlets(step, walls)
             walls = inlets.moving(walls)
             surface = self._surface(velocity, walls, neighbours)
@@ -178,6 +178,9 @@ class IncompressibleFlow(Stepper):
     def _extrapolate(self, velocity: NDArray, valid: NDArray[np.uint8], neighbours: NDArray) -> None:
         """Velocities beyond the valid faces, as far as transfers reach."""
         _core.extrapolate_faces(velocity, valid, neighbours, self.dimension, self.field.degree + 1)
+
+    def _walls(self, table: ObstacleTable, velocity: NDArray) -> Walls:
+        return self._finder.find(self.field.grid, table.rows, table.samples, velocity.dtype)
 
     def _inlets(self, step: StepSetting, walls: Walls) -> Inlets:
         """Walls behind emitters, whose closed faces move with the stream."""
