@@ -70,6 +70,10 @@ class SurfaceFinder {
                 if (wet[block]) near_[b] |= kMass;
                 if (shares_.cut(block)) near_[b] |= kSolid;
             }
+            if (near_[b] != (kMass | kSolid)) return;
+            Cells volume;  // solids of blocks around it matter in the layer of cells beside this one
+            volume.read(volume_.data(), around(b), 1.0);
+            if (std::all_of(volume.value, volume.value + Cells::kCells, [](double v) { return v == 1; })) near_[b] = kMass;
         });
     }
 
@@ -118,9 +122,11 @@ class SurfaceFinder {
     // Cells of liquid, each as far as the surface by its own fill lets it be, air cells included [cells].
     double volume(const double* fill) const {
         std::vector<double> part(size_t(blocks_), 0.0);
-        for_blocks(blocks_, [&](int64_t b) {
-            for (int64_t i = b * N; i < (b + 1) * N; ++i)
-                part[b] += volume_[i] * std::clamp(0.5 - distance_of_fill(fill[i], 1), 0.0, 1.0);
+        each_near_mass([&](int64_t b) {
+            double full[N];
+            for (int i = 0; i < N; ++i)
+                full[i] = volume_[b * N + i] * std::clamp(0.5 - distance_of_fill(fill[b * N + i], 1), 0.0, 1.0);
+            for (const double cell : full) part[b] += cell;
         });
         double sum = 0;
         for (const double p : part) sum += p;
@@ -140,7 +146,14 @@ class SurfaceFinder {
 
     const int32_t* around(int64_t b) const { return neighbours_ + b * kNeighbours<d>; }
 
-    // function(block) where there is mass around, `nothing` elsewhere.
+    // function(block) where there is mass around.
+    template <class Function>
+    void each_near_mass(Function&& function) const {
+        for_blocks(blocks_, [&](int64_t b) {
+            if (near_[b] & kMass) function(b);
+        });
+    }
+    // And `nothing` elsewhere.
     template <class Function>
     void each_near_mass(double* out, double nothing, Function&& function) const {
         for_blocks(blocks_, [&](int64_t b) {
@@ -151,15 +164,21 @@ class SurfaceFinder {
         });
     }
     void expect(int64_t b) {
-        typename OpenShares<T, d, degree>::Shares shares;
-        shares_.read(b, shares);
         Cells open;
-        double whole[N];
         open.read(volume_.data(), around(b), 1.0);
-        for (double& v : open.value) v = v == 1;
-        smooth<d>(open, whole);
+        Cells all, none;
+        for (int k = 0; k < Cells::kCells; ++k) all.value[k] = open.value[k] == 1, none.value[k] = open.value[k] == 0;
+        double whole[N], solid[N];  // 1 where that holds for all cells around
+        smooth<d>(all, whole);
+        smooth<d>(none, solid);
+        typename OpenShares<T, d, degree>::Shares shares;
+        bool read = false;
         for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
-            expected_[b * N + i] = whole[i] == 1 ? 1.0 : OpenShares<T, d, degree>::expected(shares, Cells::offset(l));
+            double& expected = expected_[b * N + i];
+            expected = whole[i];
+            if (whole[i] == 1 || solid[i] == 1) return;
+            if (!read) shares_.read(b, shares), read = true;
+            expected = OpenShares<T, d, degree>::expected(shares, Cells::offset(l));
         });
     }
     void compare(int64_t b, double* out) const {
@@ -187,7 +206,7 @@ class SurfaceFinder {
         bool read = false;
         for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
             const double part = sliver(volume_[b * N + i]);
-            if (part == 0) return;
+            if (part == 0 || volume_[b * N + i] == 0) return;  // a cell that is all solid has no open face
             if (!read) fill.read(raw, around(b)), open.read(open_, around(b), T(1)), read = true;
             const int at = Cells::offset(l);
             double sum = 0, weight = 0;

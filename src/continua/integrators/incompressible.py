@@ -3,7 +3,7 @@ extrapolation into air and walls, and control of volume (J15 section 5.4, G20 se
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -15,10 +15,11 @@ from continua.bodies.kinds import particle_bodies
 from continua.errors import SetupError
 from continua.flow.cells import Surface, Walls
 from continua.flow.drops import Drops
+from continua.flow.guess import PressureGuess
 from continua.flow.inlets import Inlets, find_inlets
 from continua.flow.pressure import PoissonSystem
 from continua.flow.walls import WallFinder
-from continua.grid.blocks import Workspace
+from continua.grid.blocks import SIDE, Workspace
 from continua.integrators.field import BadParticle, Field
 from continua.integrators.obstacles import ObstacleTable
 from continua.integrators.schemes import Incompressible
@@ -55,7 +56,7 @@ class IncompressibleFlow(Stepper):
     ) -> None:
         super().__init__(field, push_out=push_out, name=name)
         self.settings, self.workspace = settings, Workspace()
-        self._finder = WallFinder(self.workspace)
+        self._finder, self._guess = WallFinder(self.workspace), PressureGuess(SIDE**field.dimension)
         self._around: tuple[NDArray[np.uint64], NDArray[np.int32]] | None = (
             None  # keys and neighbours of blocks
         )
@@ -65,7 +66,7 @@ class IncompressibleFlow(Stepper):
 
     @property
     def nbytes(self) -> int:
-        return super().nbytes + self.workspace.nbytes + self._finder.nbytes
+        return sum(part.nbytes for part in (super(), self.workspace, self._finder, self._guess))
 
     @property
     def dimension(self) -> int:
@@ -108,7 +109,7 @@ class IncompressibleFlow(Stepper):
         with self._phase("viscosity"):
             self._viscosity(velocity, mass, surface, walls, table, neighbours, step.dt, result)
         with self._phase("pressure"):
-            phi = self._project(system, velocity, surface, walls, neighbours, valid, result)
+            phi = self._project(system, velocity, surface, walls, neighbours, valid, step.dt, result)
             if len(table):
                 result.impulses += self._wall_impulses(phi, surface, walls, neighbours, step)
         with self._phase("volume"):
@@ -141,6 +142,15 @@ class IncompressibleFlow(Stepper):
                     result.note(body, number, report | NO_WAVES, index)
         with self._phase("push_out"):
             self._push_out(step, -CLEARANCE * self.field.lattice.dx, result)
+
+    def accept(self) -> None:
+        self._guess.accept()
+
+    def state(self) -> dict[str, NDArray]:
+        return self._guess.state()
+
+    def restore(self, state: Mapping[str, NDArray]) -> None:
+        self._guess.restore(state)
 
     # ---- arrays ----------------------------------------------------------------------------------------------
 
@@ -258,12 +268,12 @@ class IncompressibleFlow(Stepper):
         walls: Walls,
         neighbours: NDArray,
         valid: NDArray[np.uint8],
+        dt: float,
         result: StepResult,
     ) -> NDArray[np.float64]:
         """Make the flow free of divergence; returns p dt / (density dx) in the liquid cells [m/s]."""
-        d, s = self.dimension, self.settings
+        d, s, keys = self.dimension, self.settings, self.field.grid.keys
         out, phi = self._cells("outflow", np.float64), self._cells("phi", np.float64)
-        phi[:] = 0
 
         def outflow() -> float:
             most: float = _core.cell_outflow(
@@ -276,8 +286,12 @@ class IncompressibleFlow(Stepper):
         goal, iterations, removed, residual = s.tolerance * fastest, 0, 0.0, 0.0
         if left > goal:
             np.negative(out, out=out)
+            self._guess.start(keys, dt, phi)
             solution = system.solve(out, phi, tolerance=0.5 * goal, max_iterations=s.max_iterations)
             iterations, removed, residual = solution.iterations, solution.removed, solution.residual
+        else:
+            phi[:] = 0
+        self._guess.propose(keys, surface.fluid, dt, phi)
         self._subtract(phi, surface, walls, neighbours, velocity, valid, overwrite=False)
         left = outflow()
         self.report["divergence"] = left / self.field.lattice.dx
