@@ -13,8 +13,8 @@ KEYS, SLOPES = "pressure_blocks", "pressure"  # names in a state
 class PressureGuess:
     """p / (density dx) [m/s^2] in the blocks that held liquid.
 
-    Single precision is plenty for a guess. A step proposes its own pressure, which is in force when the step is accepted:
-    one that is repeated starts where the first try did.
+    Single precision is plenty for a guess. A step proposes its own pressure, which is in force when the step is
+    accepted: one that is repeated starts where the first try did.
     """
 
     def __init__(self, cells: int) -> None:
