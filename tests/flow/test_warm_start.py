@@ -1,5 +1,5 @@
-"""The solve for the pressure starts from the pressure of the step before: less work, the same laws, and no trace of what
-does not count."""
+"""The solve for the pressure starts from the pressure of the step before: less work, the same laws, and no trace of
+what does not count."""
 
 from __future__ import annotations
 
