@@ -39,6 +39,13 @@ inline constexpr auto kPlace = [] {
     for (int cell = 0; cell < kBlockNodes<d>; ++cell) place[cell] = colour_place<d>(cell_coords<d>(cell));
     return place;
 }();
+// And the other way round.
+template <int d>
+inline constexpr auto kCell = [] {
+    std::array<int, kBlockNodes<d>> cells{};
+    for (int cell = 0; cell < kBlockNodes<d>; ++cell) cells[kPlace<d>[cell]] = cell;
+    return cells;
+}();
 // kParent[corner][cell]: the cell of a coarse block that holds a cell of the fine block in that corner of it.
 template <int d>
 inline constexpr auto kParent = [] {
@@ -96,6 +103,15 @@ struct LevelBlocks {
                 BlockCoords<d> there = coords(keys[b]);
                 there[side / 2] += side % 2 ? 1 : -1;
                 around[b * 2 * d + side] = find(there);
+            }
+    }
+    // From the blocks around each (blocks, 3^d), as neighbour_table finds them.
+    void link(const int32_t* neighbours) {
+        around.resize(size_t(count()) * 2 * d);
+        for (int64_t b = 0; b < count(); ++b)
+            for (int side = 0; side < 2 * d; ++side) {
+                const int32_t there = neighbours[b * kNeighbours<d> + face_neighbour<d>(side / 2, side % 2)];
+                around[b * 2 * d + side] = there < 0 ? int32_t(count()) : there;
             }
     }
     // Coarser blocks are twice as wide. Along an axis with an odd period they go around twice, which solves the same

@@ -41,9 +41,9 @@ def test_water_at_rest_keeps_its_pressure(d: int) -> None:
 
 def test_moving_water_needs_fewer_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
     def total() -> int:
-        sim, _ = dam(3)
+        sim, _ = dam(2, dx=0.02)
         count = 0
-        for _ in range(8):
+        for _ in range(12):
             sim.step()
             count += iterations(sim)
         return count

@@ -103,6 +103,7 @@ class IncompressibleFlow(Stepper):
                 surface.fluid,
                 walls.open,
                 distance=surface.distance,
+                neighbours=neighbours,
             )
             drops = self._drops(system, surface, walls, neighbours)
             drops.remember(mass, velocity)
