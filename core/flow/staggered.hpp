@@ -110,6 +110,18 @@ double fastest_face(const T* velocity, int64_t blocks) {
     return largest(most);
 }
 
+// Numbers of cells of known blocks (known, 4^d) times a factor, found again by key among sorted blocks; 0 in other blocks.
+template <int d>
+void carry_cells(const uint64_t* known, int64_t count, const float* values, double factor, const uint64_t* keys,
+                 int64_t blocks, double* cells) {
+    constexpr int N = kBlockNodes<d>;
+    for_blocks(blocks, [&](int64_t b) {
+        const int64_t k = std::lower_bound(known, known + count, keys[b]) - known;
+        const bool found = k < count && known[k] == keys[b];
+        for (int i = 0; i < N; ++i) cells[b * N + i] = found ? factor * double(values[k * N + i]) : 0.0;
+    });
+}
+
 // What flows through the lower faces of a block: the liquid through what is open, the wall through the rest.
 template <class T, int d>
 inline void face_fluxes(const T* velocity, const T* open, const T* wall, double* flux) {

