@@ -66,7 +66,7 @@ class IncompressibleFlow(Stepper):
 
     @property
     def nbytes(self) -> int:
-        return sum(part.nbytes for part in (super(), self.workspace, self._finder, self._guess))
+        return super().nbytes + sum(part.nbytes for part in (self.workspace, self._finder, self._guess))
 
     @property
     def dimension(self) -> int:
