@@ -61,15 +61,50 @@ void differences(nb::object potential, nb::object fluid, std::optional<nb::objec
     });
 }
 
-void extrapolate_faces(nb::object velocity, nb::object valid, nb::object scratch, nb::object neighbours, int dimension,
-                       int layers) {
+void accelerate(nb::object velocity, int dimension, std::vector<double> increment) {
+    dispatch(velocity, "velocity", dimension, [&]<class T, int d>() {
+        if (increment.size() != d) throw std::invalid_argument("increment: one number per axis is needed");
+        const int64_t n = length(velocity, "velocity");
+        T add[d];
+        for (int a = 0; a < d; ++a) add[a] = T(increment[a]);
+        T* u = faces_of<T, d>(velocity, "velocity", n);
+        nb::gil_scoped_release release;
+        accelerate_faces<T, d>(u, n, add);
+    });
+}
+
+double fastest(nb::object velocity, int dimension) {
+    double most = 0;
+    dispatch(velocity, "velocity", dimension, [&]<class T, int d>() {
+        const int64_t n = length(velocity, "velocity");
+        const T* u = faces_of<T, d>(velocity, "velocity", n);
+        nb::gil_scoped_release release;
+        most = fastest_face<T, d>(u, n);
+    });
+    return most;
+}
+
+void carry(nb::object known_, nb::object values_, double factor, nb::object keys_, int dimension, nb::object cells_) {
+    auto run = [&]<int d>() {
+        const int64_t count = length(known_, "known"), blocks = length(keys_, "keys");
+        const uint64_t *known = checked<uint64_t>(known_, "known", {count}), *keys = checked<uint64_t>(keys_, "keys", {blocks});
+        const float* values = cells_of<float, d>(values_, "values", count);
+        double* cells = cells_of<double, d>(cells_, "cells", blocks);
+        nb::gil_scoped_release release;
+        carry_cells<d>(known, count, values, factor, keys, blocks, cells);
+    };
+    if (dimension != 2 && dimension != 3) throw std::invalid_argument("dimension: must be 2 or 3");
+    dimension == 2 ? run.operator()<2>() : run.operator()<3>();
+}
+
+void extrapolate_faces(nb::object velocity, nb::object valid, nb::object neighbours, int dimension, int layers) {
     dispatch(velocity, "velocity", dimension, [&]<class T, int d>() {
         const int64_t n = length(velocity, "velocity");
         T* u = faces_of<T, d>(velocity, "velocity", n);
-        uint8_t *v = cells_of<uint8_t, d>(valid, "valid", n), *s = cells_of<uint8_t, d>(scratch, "scratch", n);
+        uint8_t* v = cells_of<uint8_t, d>(valid, "valid", n);
         const int32_t* around = neighbours_of<d>(neighbours, n);
         nb::gil_scoped_release release;
-        extrapolate<T, d>(u, v, s, around, n, layers);
+        extrapolate<T, d>(u, v, around, n, layers);
     });
 }
 
@@ -118,8 +153,12 @@ void bind_flow(nb::module_& m) {
           nb::arg("neighbours"), nb::arg("dimension"), nb::arg("out"));
     m.def("subtract_differences", &differences, nb::arg("potential"), nb::arg("fluid"),
           nb::arg("distance").none(), nb::arg("open"), nb::arg("neighbours"), nb::arg("dimension"), nb::arg("overwrite"), nb::arg("velocity"), nb::arg("valid"));
-    m.def("extrapolate_faces", &extrapolate_faces, nb::arg("velocity"), nb::arg("valid"), nb::arg("scratch"),
+    m.def("extrapolate_faces", &extrapolate_faces, nb::arg("velocity"), nb::arg("valid"),
           nb::arg("neighbours"), nb::arg("dimension"), nb::arg("layers"));
+    m.def("carry_cells", &carry, nb::arg("known"), nb::arg("values"), nb::arg("factor"), nb::arg("keys"),
+          nb::arg("dimension"), nb::arg("cells"));
+    m.def("accelerate_faces", &accelerate, nb::arg("velocity"), nb::arg("dimension"), nb::arg("increment"));
+    m.def("fastest_face", &fastest, nb::arg("velocity"), nb::arg("dimension"));
     m.def("surface_cells", &surface_cells, nb::arg("nodes"), nb::arg("open"), nb::arg("neighbours"),
           nb::arg("dimension"), nb::arg("degree"), nb::arg("full"), nb::arg("fill"), nb::arg("distance"),
           nb::arg("fluid"));

@@ -19,8 +19,9 @@ inline const int32_t* numbers_of(nb::handle object, const std::string& name, std
     const int32_t* numbers = checked<int32_t>(object, name, shape);
     int64_t size = 1;
     for (const int64_t n : shape) size *= n;
-    for (int64_t i = 0; i < size; ++i)
-        if (numbers[i] < -1 || numbers[i] >= count) throw std::invalid_argument(name + ": number out of range");
+    bool outside = false;
+    for (int64_t i = 0; i < size; ++i) outside |= numbers[i] < -1 || numbers[i] >= count;
+    if (outside) throw std::invalid_argument(name + ": number out of range");
     return numbers;
 }
 template <int d>

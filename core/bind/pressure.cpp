@@ -4,7 +4,7 @@
 
 #include "../flow/poisson.hpp"
 
-#include "arrays.hpp"
+#include "flow.hpp"
 
 namespace continua {
 namespace {
@@ -22,15 +22,17 @@ class Poisson {
     template <int d>
     double* finite(nb::handle object, const char* name) const {
         double* values = cells<d>(object, name);
+        bool finite = true;
         for (int64_t i = 0; i < blocks_ * kBlockNodes<d>; ++i)
-            if (!std::isfinite(values[i])) throw std::invalid_argument(std::string(name) + ": must be finite");
+            finite &= std::fabs(values[i]) <= std::numeric_limits<double>::max();
+        if (!finite) throw std::invalid_argument(std::string(name) + ": must be finite");
         return values;
     }
 
   public:
     Poisson(nb::object keys, nb::object lattice, int dimension, nb::object fluid, nb::object coupling,
-            std::optional<nb::object> diagonal, std::optional<nb::object> distance)
-        : system_(build(keys, lattice, dimension, fluid, coupling, diagonal, distance)), blocks_(length(keys, "keys")) {}
+            std::optional<nb::object> diagonal, std::optional<nb::object> distance, std::optional<nb::object> neighbours)
+        : system_(build(keys, lattice, dimension, fluid, coupling, diagonal, distance, neighbours)), blocks_(length(keys, "keys")) {}
 
     nb::dict solve(nb::object rhs, nb::object phi, double tolerance, int max_iterations) {
         if (!(tolerance >= 0)) throw std::invalid_argument("tolerance: must not be negative");
@@ -76,7 +78,8 @@ class Poisson {
     int64_t blocks_;
 
     static Either build(nb::object keys, nb::object lattice_, int dimension, nb::object fluid, nb::object coupling,
-                        std::optional<nb::object> diagonal, std::optional<nb::object> distance) {
+                        std::optional<nb::object> diagonal, std::optional<nb::object> distance,
+                        std::optional<nb::object> neighbours) {
         Either made;
         dispatch(coupling, "coupling", dimension, [&]<class T, int d>() {
             const int64_t count = length(keys, "keys");
@@ -87,8 +90,9 @@ class Poisson {
             given.coupling = checked<T>(coupling, "coupling", {count, kBlockNodes<d>, 4});
             given.diagonal = diagonal ? checked<double>(*diagonal, "diagonal", {count, kBlockNodes<d>}) : nullptr;
             given.distance = distance ? checked<double>(*distance, "distance", {count, kBlockNodes<d>}) : nullptr;
+            const int32_t* around = neighbours ? neighbours_of<d>(*neighbours, count) : nullptr;
             nb::gil_scoped_release release;
-            blocks.link();
+            around ? blocks.link(around) : blocks.link();
             made = std::make_unique<PoissonSystem<T, d>>(blocks, given);
         });
         return made;
@@ -116,9 +120,10 @@ void bind_pressure(nb::module_& m) {
     nb::class_<Poisson>(m, "PoissonSystem",
                         "Symmetric system on the unknown cells of a block-sparse grid, see continua.flow.pressure.")
         .def(nb::init<nb::object, nb::object, int, nb::object, nb::object, std::optional<nb::object>,
-                      std::optional<nb::object>>(),
+                      std::optional<nb::object>, std::optional<nb::object>>(),
              nb::arg("keys"), nb::arg("lattice"), nb::arg("dimension"), nb::arg("fluid"), nb::arg("coupling"),
-             nb::arg("diagonal").none() = nb::none(), nb::arg("distance").none() = nb::none())
+             nb::arg("diagonal").none() = nb::none(), nb::arg("distance").none() = nb::none(),
+             nb::arg("neighbours").none() = nb::none())
         .def("label_open_parts", &Poisson::label_open_parts, nb::arg("labels"))
         .def("solve", &Poisson::solve, nb::arg("rhs"), nb::arg("phi"), nb::arg("tolerance"), nb::arg("max_iterations"))
         .def("apply", &Poisson::apply, nb::arg("phi"), nb::arg("out"))

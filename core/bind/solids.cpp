@@ -1,13 +1,37 @@
 #include "../flow/solids.hpp"
 
+#include <variant>
+
 #include "colliders.hpp"
 #include "flow.hpp"
 
 namespace continua {
 namespace {
 
+// A memory of either precision and dimension.
+class Memory {
+  public:
+    Memory() = default;
+    Memory(const Memory&) = delete;
+    template <class T, int d>
+    SolidMemory<T, d>& of() {
+        if (!std::holds_alternative<SolidMemory<T, d>>(memory_)) memory_.emplace<SolidMemory<T, d>>();
+        return std::get<SolidMemory<T, d>>(memory_);
+    }
+    void forget() { memory_.emplace<std::monostate>(); }
+    int64_t nbytes() const {
+        return std::visit([]<class M>(const M& memory) -> int64_t {
+            if constexpr (std::is_same_v<M, std::monostate>) return 0;
+            else return memory.nbytes();
+        }, memory_);
+    }
+
+  private:
+    std::variant<std::monostate, SolidMemory<float, 2>, SolidMemory<float, 3>, SolidMemory<double, 2>, SolidMemory<double, 3>> memory_;
+};
+
 void faces(nb::object keys_, nb::object lattice_, int dimension, nb::object table, std::vector<nb::object> samples,
-           nb::object open_, nb::object wall_, nb::object owner_) {
+           nb::object open_, nb::object wall_, nb::object owner_, Memory* memory) {
     dispatch(open_, "open", dimension, [&]<class T, int d>() {
         const int64_t blocks = length(keys_, "keys");
         const uint64_t* keys = checked<uint64_t>(keys_, "keys", {blocks});
@@ -18,12 +42,13 @@ void faces(nb::object keys_, nb::object lattice_, int dimension, nb::object tabl
         T* wall = faces_of<T, d>(wall_, "wall", blocks);
         int32_t* owner = faces_of<int32_t, d>(owner_, "owner", blocks);
         nb::gil_scoped_release release;
-        solid_faces<T, d>(keys, blocks, lattice, colliders, open, wall, owner);
+        Memory none;
+        solid_faces<T, d>(keys, blocks, lattice, colliders, (memory ? *memory : none).of<T, d>(), open, wall, owner);
     });
 }
 
 void constrain(nb::object velocity_, nb::object open_, nb::object reached_, nb::object keys_, nb::object lattice_, int dimension,
-               nb::object neighbours_, nb::object table, std::vector<nb::object> samples) {
+               nb::object neighbours_, nb::object table, std::vector<nb::object> samples, Memory* memory) {
     dispatch(velocity_, "velocity", dimension, [&]<class T, int d>() {
         const int64_t blocks = length(keys_, "keys");
         const uint64_t* keys = checked<uint64_t>(keys_, "keys", {blocks});
@@ -34,7 +59,9 @@ void constrain(nb::object velocity_, nb::object open_, nb::object reached_, nb::
         const int32_t* neighbours = neighbours_of<d>(neighbours_, blocks);
         const std::vector<Collider> colliders = colliders_of(table, samples);
         nb::gil_scoped_release release;
-        constrain_faces<T, d>(velocity, open, reached, keys, blocks, lattice, neighbours, colliders);
+        Memory none;
+        constrain_faces<T, d>(velocity, open, reached, keys, blocks, lattice, neighbours, colliders,
+                              (memory ? *memory : none).of<T, d>());
     });
 }
 
@@ -67,10 +94,16 @@ void impulses_of_walls(nb::object pressure_, nb::object fluid_, nb::object open_
 }  // namespace
 
 void bind_solids(nb::module_& m) {
+    nb::class_<Memory>(m, "SolidMemory",
+                       "What is known of solids that rest, by block. Whoever keeps one forgets it when the table changes.")
+        .def(nb::init<>())
+        .def("forget", &Memory::forget)
+        .def_prop_ro("nbytes", &Memory::nbytes);
     m.def("solid_faces", &faces, nb::arg("keys"), nb::arg("lattice"), nb::arg("dimension"), nb::arg("table"),
-          nb::arg("samples"), nb::arg("open"), nb::arg("wall"), nb::arg("owner"));
+          nb::arg("samples"), nb::arg("open"), nb::arg("wall"), nb::arg("owner"), nb::arg("memory").none() = nb::none());
     m.def("constrain_faces", &constrain, nb::arg("velocity"), nb::arg("open"), nb::arg("reached"), nb::arg("keys"),
-          nb::arg("lattice"), nb::arg("dimension"), nb::arg("neighbours"), nb::arg("table"), nb::arg("samples"));
+          nb::arg("lattice"), nb::arg("dimension"), nb::arg("neighbours"), nb::arg("table"), nb::arg("samples"),
+          nb::arg("memory").none() = nb::none());
     m.def("wall_impulses", &impulses_of_walls, nb::arg("pressure"), nb::arg("fluid"), nb::arg("open"), nb::arg("owner"),
           nb::arg("keys"), nb::arg("lattice"), nb::arg("dimension"), nb::arg("neighbours"), nb::arg("table"),
           nb::arg("before"), nb::arg("samples"), nb::arg("gravity"), nb::arg("dt"), nb::arg("scale"),

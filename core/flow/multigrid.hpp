@@ -158,11 +158,18 @@ class Multigrid {
             for (int corner = 0; corner < kCorners<d>; ++corner) {
                 const int64_t child = coarse.children[b * kCorners<d> + corner];
                 if (child == fine.blocks.count()) continue;
-                const int* into = kParentPlace<d>[corner].data();
+                // A strip is a plane of cells: two planes have the same parents, and so have two rows of a strip.
+                Values planes[kHalf<d> / (2 * Float::width) + 1] = {};
                 for_strips<0>(fine.stencil, fine.blocks, x, child, [&](int64_t at, const Values& sum) {
                     const Values r = Float::load(rhs + at) + sum - Float::load(diagonal + at) * Float::load(x + at);
-                    for (int l = 0; l < Float::width; ++l) sums[into[at - child * N + l]] += r[l];
+                    planes[(at - child * N) / (2 * Float::width)] += r;
                 });
+                const int* into = kParentPlace<d>[corner].data();
+                for (int place = 0; place < kHalf<d>; place += 2 * Float::width)
+                    for (const int l : {0, 1, 4, 5}) {
+                        const Values& plane = planes[place / (2 * Float::width)];
+                        sums[into[place + l]] += plane[l] + plane[l + 2];
+                    }
             }
         }
     }
@@ -185,7 +192,7 @@ class Multigrid {
     void cycle(size_t k) {
         Level& level = levels_[k];
         const bool last = k + 1 == levels_.size();
-        const int sweeps = last ? kLastSweeps : 1 + int(k);
+        const int sweeps = last ? kLastSweeps : 2 + 3 * int(k);
         relax_from_zero(level);
         relax<1>(level);
         for (int n = 1; n < sweeps; ++n) relax<0>(level), relax<1>(level);

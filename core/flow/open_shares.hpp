@@ -56,8 +56,10 @@ class OpenShares {
 
     OpenShares(const T* open, const int32_t* neighbours, int64_t blocks)
         : neighbours_(neighbours), slot_(size_t(blocks), kOpen) {
+        for_blocks(blocks, [&](int64_t b) { slot_[b] = kind(open + b * N * 4); });
         int32_t slots = kOwn;
-        for (int64_t b = 0; b < blocks; ++b) slot_[b] = kind(open + b * N * 4, slots);
+        for (int32_t& slot : slot_)
+            if (slot == kOwn) slot = slots++;
         numbers_.assign(size_t(slots) * N * kNumbers, 0.0);
         const std::array<double, d> whole = filled(1);
         for (int i = 0; i < N; ++i) put(kOpen, i, 1, whole, whole);
@@ -113,10 +115,10 @@ class OpenShares {
         all.fill(value);
         return all;
     }
-    static int32_t kind(const T* open, int32_t& slots) {
+    static int32_t kind(const T* open) {
         bool whole = true, none = true;
         for (int i = 0; i < N; ++i) whole &= open[4 * i + kCentre] == T(1), none &= open[4 * i + kCentre] == T(0);
-        return whole ? kOpen : none ? kSolid : slots++;
+        return whole ? kOpen : none ? kSolid : kOwn;
     }
     void put(int32_t slot, int i, double volume, const std::array<double, d>& lower, const std::array<double, d>& upper) {
         double* to = numbers_.data() + (int64_t(slot) * N + i) * kNumbers;

@@ -111,7 +111,7 @@ class PoissonSystem {
         std::vector<uint64_t> masks(size_t(given_) + 1, 0);
         std::vector<int32_t> number(size_t(given_) + 1, -1);
         for (int64_t b = 0; b < given_; ++b) {
-            for (int cell = 0; cell < N; ++cell) masks[b] |= uint64_t(unknown[b * N + cell] != 0) << cell;
+            masks[b] = cells_set<d>(unknown + b * N);
             if (!masks[b]) continue;
             number[b] = int32_t(source_.size());
             source_.push_back(b);
@@ -157,32 +157,44 @@ class PoissonSystem {
     // Couplings of a block's unknowns across their faces on one side, to other unknowns or to known zeros.
     const char* read_side(const LevelBlocks<d>& given, const std::vector<uint64_t>& masks, const PoissonCells<T>& cells,
                           int64_t b, int side, Faces<T, d>& faces) {
-        const int a = side / 2, upper = side % 2, stride = axis_stride<d>(a), across = (kSide - 1) * stride;
+        const int a = side / 2, upper = side % 2, stride = axis_stride<d>(a), across = axis_across<d>(a);
         const int64_t g = source_[b], next = given.around[g * 2 * d + side];
         const uint64_t mine = masks[g], end = kEnds<d>[a][upper];
-        const uint64_t unknown = upper ? (mine >> stride & ~end) | (masks[next] << across & end)
-                                       : (mine << stride & ~end) | (masks[next] >> across & end);
+        const uint64_t both = mine & cells_beside<d>(mine, masks[next], a, upper);
         if (upper && next == given_ && mine & end)
             return "keys: a block that holds an upper face of an unknown cell is missing";
+        T coupling[N];
+        const T* own = cells.coupling + g * N * 4 + a;
+        if (upper) {
+            for (int cell = 0; cell < N - stride; ++cell) coupling[cell] = own[4 * (cell + stride)];
+            const T* there = cells.coupling + next * N * 4 + a;
+            for_cells(next < given_ ? end : 0, [&](int cell) { coupling[cell] = there[4 * (cell - across)]; });
+        } else {
+            for (int cell = 0; cell < N; ++cell) coupling[cell] = own[4 * cell];
+        }
+        uint64_t wrong = 0, walled = 0;
         for (int cell = 0; cell < N; ++cell) {
-            if (!(mine >> cell & 1)) continue;
+            wrong |= uint64_t(!(coupling[cell] >= 0 && coupling[cell] <= std::numeric_limits<T>::max())) << cell;
+            walled |= uint64_t(coupling[cell] < 1) << cell;
+        }
+        if (wrong & mine) return "coupling: must be finite and not negative";
+        walled_[b] |= walled & mine;
+        T* lower = faces.lower.data() + (b * d + a) * N;
+        for (int cell = 0; cell < N && !upper; ++cell) lower[cell] = both >> cell & 1 ? coupling[cell] : T(0);
+        const char* problem = nullptr;
+        for_cells(mine & ~both, [&](int cell) {
             const bool leaves = end >> cell & 1;
             const int64_t here = g * N + cell;
             const int64_t other = (leaves ? next : g) * N + cell + (upper ? 1 : -1) * (leaves ? -across : stride);
-            const T coupling = cells.coupling[(upper ? other : here) * 4 + a];
-            if (!(coupling >= 0) || std::isinf(coupling)) return "coupling: must be finite and not negative";
-            walled_[b] |= uint64_t(coupling < 1) << cell;
-            if (!(unknown >> cell & 1)) {
-                const double* distance = coupling > 0 ? cells.distance : nullptr;
-                const double inside = distance ? distance[here] : -1;
-                const double outside = !distance ? 0 : leaves && next == given_ ? kFarFromLiquid : distance[other];
-                if (!(inside < 0 && outside >= 0))
-                    return "distance: must be negative in unknown cells and not in those beside them";
-                faces.own[b * N + cell] += double(coupling) / surface_cut(inside, outside);
-            } else if (!upper)
-                faces.lower[(b * d + a) * N + cell] = coupling;
-        }
-        return nullptr;
+            const double* distance = coupling[cell] > 0 ? cells.distance : nullptr;
+            const double inside = distance ? distance[here] : -1;
+            const double outside = !distance ? 0 : leaves && next == given_ ? kFarFromLiquid : distance[other];
+            if (!(inside < 0 && outside >= 0))
+                problem = "distance: must be negative in unknown cells and not in those beside them";
+            else
+                faces.own[b * N + cell] += double(coupling[cell]) / surface_cut(inside, outside);
+        });
+        return problem;
     }
 
     // ---- vectors ---------------------------------------------------------------------------------------------------
@@ -194,8 +206,9 @@ class PoissonSystem {
     Vector load(const double* cells) const {
         Vector v(size_t(blocks_.count() + 1) * N, 0.0);
         for_blocks([&](int64_t b) {
-            for (int cell = 0; cell < N; ++cell)
-                v[b * N + kPlace<d>[cell]] = unknown_[b] >> cell & 1 ? cells[source_[b] * N + cell] : 0.0;
+            const double* from = cells + source_[b] * N;
+            for (int place = 0; place < N; ++place)
+                v[b * N + place] = unknown_[b] >> kCell<d>[place] & 1 ? from[kCell<d>[place]] : 0.0;
         });
         return v;
     }

@@ -9,6 +9,7 @@
 #include "../grid/blocks.hpp"
 #include "../grid/nodes.hpp"
 #include "../parallel.hpp"
+#include "cell_bits.hpp"
 
 namespace continua {
 
@@ -16,23 +17,6 @@ template <int d>
 inline constexpr int kHalf = kBlockNodes<d> / 2;
 inline constexpr int kPlane = kSide * kSide / 2;  // cells of one colour in a plane across the last two axes
 
-// Steps between cells along an axis, in plain order.
-template <int d>
-constexpr int axis_stride(int a) {
-    return a == d - 1 ? 1 : a == d - 2 ? kSide : kSide * kSide;
-}
-// kEnds[axis][upper]: the cells at the lower or upper end of a block along an axis, a bit for each in plain order.
-template <int d>
-inline constexpr auto kEnds = [] {
-    std::array<std::array<uint64_t, 2>, d> ends{};
-    for (int a = 0; a < d; ++a)
-        for (int cell = 0; cell < kBlockNodes<d>; ++cell) {
-            const int along = cell / axis_stride<d>(a) % kSide;
-            if (along == 0) ends[a][0] |= uint64_t(1) << cell;
-            if (along == kSide - 1) ends[a][1] |= uint64_t(1) << cell;
-        }
-    return ends;
-}();
 // Place of the cell with local coordinates l in the colour order. Along the last axis every other cell has the same
 // colour, so it counts half.
 template <int d>
@@ -54,6 +38,13 @@ inline constexpr auto kPlace = [] {
     std::array<int, kBlockNodes<d>> place{};
     for (int cell = 0; cell < kBlockNodes<d>; ++cell) place[cell] = colour_place<d>(cell_coords<d>(cell));
     return place;
+}();
+// And the other way round.
+template <int d>
+inline constexpr auto kCell = [] {
+    std::array<int, kBlockNodes<d>> cells{};
+    for (int cell = 0; cell < kBlockNodes<d>; ++cell) cells[kPlace<d>[cell]] = cell;
+    return cells;
 }();
 // kParent[corner][cell]: the cell of a coarse block that holds a cell of the fine block in that corner of it.
 template <int d>
@@ -112,6 +103,15 @@ struct LevelBlocks {
                 BlockCoords<d> there = coords(keys[b]);
                 there[side / 2] += side % 2 ? 1 : -1;
                 around[b * 2 * d + side] = find(there);
+            }
+    }
+    // From the blocks around each (blocks, 3^d), as neighbour_table finds them.
+    void link(const int32_t* neighbours) {
+        around.resize(size_t(count()) * 2 * d);
+        for (int64_t b = 0; b < count(); ++b)
+            for (int side = 0; side < 2 * d; ++side) {
+                const int32_t there = neighbours[b * kNeighbours<d> + face_neighbour<d>(side / 2, side % 2)];
+                around[b * 2 * d + side] = there < 0 ? int32_t(count()) : there;
             }
     }
     // Coarser blocks are twice as wide. Along an axis with an odd period they go around twice, which solves the same

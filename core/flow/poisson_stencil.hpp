@@ -16,11 +16,14 @@ struct Faces {
     std::vector<double> own;  // (blocks, cells) couplings to known zeros and the given diagonal
 };
 
-// Rows ready for sweeps. Sides of a row: lower and upper along all axes but the last; then the two along the last axis,
-// first the one whose neighbour has the same slot among its colour.
+// Rows ready for sweeps. Most blocks lie inside the liquid, where all couplings are the same number: it is all that is
+// kept of them, since sweeps take as long as their numbers take to arrive. Sides of other rows: lower and upper along all
+// axes but the last; then the two along the last axis, first the one whose neighbour has the same slot among its colour.
 template <class T, int d>
 struct Stencil {
-    std::vector<T> coupling;       // (blocks, 2 colours, 2d sides, kHalf)
+    std::vector<T> uniform;        // (blocks) the coupling of all cells, or -1 where there are several
+    std::vector<int32_t> slot;     // (blocks) where couplings are, if there are several
+    std::vector<T> coupling;       // (slots, 2 colours, 2d sides, kHalf)
     std::vector<double> diagonal;  // (blocks, 2 colours, kHalf), 0 where there is no unknown
     std::vector<float> inverse;    // 1 / diagonal or 0
     std::vector<uint64_t> linked;  // (blocks) a bit for every cell, in plain order, that is coupled to another unknown
@@ -32,10 +35,45 @@ inline int cell_team(int64_t blocks) {
     return team(blocks * kBlockNodes<d>, 16384);
 }
 
+// The coupling that all faces of the cells of a block have, or -1.
+template <class T, int d>
+T uniform_coupling(const LevelBlocks<d>& blocks, const Faces<T, d>& faces, int64_t b) {
+    constexpr int N = kBlockNodes<d>;
+    const T* lower = faces.lower.data() + b * d * N;
+    auto differ = [c = lower[0]](const T* values, int count) {
+        bool any = false;
+        for (int i = 0; i < count; ++i) any |= values[i] != c;
+        return any;
+    };
+    if (differ(lower, d * N)) return T(-1);
+    for (int a = 0; a < d; ++a) {
+        const int64_t next = blocks.around[b * 2 * d + 2 * a + 1];
+        if (next == blocks.count()) return T(-1);
+        bool any = false;
+        const T* above = faces.lower.data() + (next * d + a) * N;
+        for_cells(kEnds<d>[a][0], [&](int cell) { any |= above[cell] != lower[0]; });
+        if (any) return T(-1);
+    }
+    return lower[0];
+}
+
+template <class T, int d>
+void build_uniform_rows(const Faces<T, d>& faces, int64_t b, Stencil<T, d>& stencil) {
+    constexpr int N = kBlockNodes<d>;
+    const double both = 2 * double(stencil.uniform[b]), *own = faces.own.data() + b * N;
+    stencil.linked[b] = both > 0 ? kAllCells<d> : 0;
+    for (int place = 0; place < N; ++place) {
+        double sum = own[kCell<d>[place]];
+        for (int a = 0; a < d; ++a) sum += both;
+        stencil.diagonal[b * N + place] = sum;
+        stencil.inverse[b * N + place] = sum > 0 ? float(1 / sum) : 0.0f;
+    }
+}
+
 template <class T, int d>
 void build_rows(const LevelBlocks<d>& blocks, const Faces<T, d>& faces, int64_t b, Stencil<T, d>& stencil) {
     constexpr int N = kBlockNodes<d>, H = kHalf<d>;
-    T* coupling = stencil.coupling.data() + b * 2 * d * N;
+    T* coupling = stencil.coupling.data() + int64_t(stencil.slot[b]) * 2 * d * N;
     double sum[N];
     std::copy_n(faces.own.data() + b * N, N, sum);
     uint64_t linked = 0;
@@ -67,12 +105,23 @@ template <class T, int d>
 Stencil<T, d> build_stencil(const LevelBlocks<d>& blocks, const Faces<T, d>& faces) {
     const size_t count = size_t(blocks.count()), cells = count * kBlockNodes<d>;
     Stencil<T, d> stencil;
-    stencil.coupling.resize(cells * 2 * d);
+    stencil.uniform.resize(count);
+    stencil.slot.resize(count);
     stencil.diagonal.resize(cells);
     stencil.inverse.resize(cells);
     stencil.linked.resize(count);
-#pragma omp parallel for schedule(static) num_threads(team(blocks.count(), kBlocksPerThread))
-    for (int64_t b = 0; b < blocks.count(); ++b) build_rows(blocks, faces, b, stencil);
+    const int threads = team(blocks.count(), kBlocksPerThread);
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int64_t b = 0; b < blocks.count(); ++b) stencil.uniform[b] = uniform_coupling(blocks, faces, b);
+    int32_t slots = 0;
+    for (size_t b = 0; b < count; ++b) stencil.slot[b] = stencil.uniform[b] < 0 ? slots++ : 0;
+    stencil.coupling.resize(size_t(slots) * kBlockNodes<d> * 2 * d);
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int64_t b = 0; b < blocks.count(); ++b)
+        if (stencil.uniform[b] < 0)
+            build_rows(blocks, faces, b, stencil);
+        else
+            build_uniform_rows(faces, b, stencil);
     return stencil;
 }
 
@@ -108,20 +157,17 @@ struct Strip {
     }
 };
 
-// f(place of a strip's first cell, sums over neighbours of coupling times x) for all strips of one colour of a block.
-// x (blocks + 1, 2, kHalf)
-template <int colour, class T, class S, int d, class Function>
-inline void for_strips(const Stencil<T, d>& stencil, const LevelBlocks<d>& blocks, const S* x, int64_t b,
-                       Function&& f) {
+// f(place of a strip's first cell, sums over neighbours of coupling times x) for all strips of one colour of a block,
+// with c(side, place in the half of a block) the couplings of a strip. x (blocks + 1, 2, kHalf)
+template <int colour, class S, int d, class Coupling, class Function>
+inline void for_strips_with(const LevelBlocks<d>& blocks, const S* x, int64_t b, Coupling&& c, Function&& f) {
     using V = typename Strip<S>::Values;
     constexpr int W = Strip<S>::width, H = kHalf<d>;
     const int32_t* around = blocks.around.data() + b * 2 * d;
-    const T* coupling = stencil.coupling.data() + (b * 2 + colour) * 2 * d * H;
     auto half = [&](int64_t block) { return x + block * kBlockNodes<d> + (1 - colour) * H; };
     const S *mine = half(b), *below = half(around[2 * d - 2]), *above = half(around[2 * d - 1]);
     const S *behind = half(around[2 * d - 4]), *ahead = half(around[2 * d - 3]);
     for (int s = 0; s < H; s += W) {
-        auto c = [&](int side) { return Strip<S>::load(coupling + side * H + s); };
         auto at = [](const S* from) { return Strip<S>::load(from); };
         const V here = at(mine + s);
         // Along the last axis but one: the strips before and after, shifted by a row.
@@ -136,12 +182,24 @@ inline void for_strips(const Stencil<T, d>& stencil, const LevelBlocks<d>& block
         const bool odd = (s / kPlane + colour) & 1;
         const V across = Strip<S>::pick(odd ? after : before, odd ? before : after,
                                         [](int l) { return l / 2 % 2 ? W + l : l; });
-        V sum = c(2 * d - 4) * back + c(2 * d - 3) * front + c(2 * d - 2) * here + c(2 * d - 1) * across;
+        V sum = c(2 * d - 4, s) * back + c(2 * d - 3, s) * front + c(2 * d - 2, s) * here + c(2 * d - 1, s) * across;
         if constexpr (d == 3)
-            sum += c(0) * at(s >= kPlane ? mine + s - kPlane : half(around[0]) + s + H - kPlane) +
-                   c(1) * at(s + kPlane < H ? mine + s + kPlane : half(around[1]) + s + kPlane - H);
+            sum += c(0, s) * at(s >= kPlane ? mine + s - kPlane : half(around[0]) + s + H - kPlane) +
+                   c(1, s) * at(s + kPlane < H ? mine + s + kPlane : half(around[1]) + s + kPlane - H);
         f(b * kBlockNodes<d> + colour * H + s, sum);
     }
+}
+
+template <int colour, class T, class S, int d, class Function>
+inline void for_strips(const Stencil<T, d>& stencil, const LevelBlocks<d>& blocks, const S* x, int64_t b,
+                       Function&& f) {
+    constexpr int H = kHalf<d>;
+    if (const S same = S(stencil.uniform[b]); same >= 0) {
+        for_strips_with<colour>(blocks, x, b, [=](int, int) { return same; }, f);
+        return;
+    }
+    const T* coupling = stencil.coupling.data() + (int64_t(stencil.slot[b]) * 2 + colour) * 2 * d * H;
+    for_strips_with<colour>(blocks, x, b, [=](int side, int s) { return Strip<S>::load(coupling + side * H + s); }, f);
 }
 
 }  // namespace continua

@@ -7,6 +7,7 @@
 
 #include "../grid/halo.hpp"
 #include "../grid/nodes.hpp"
+#include "cell_bits.hpp"
 #include "cut.hpp"
 
 namespace continua {
@@ -79,34 +80,85 @@ void mark_liquid(const T* mass, const T* open, const int32_t* neighbours, int64_
     });
 }
 
+// The same added to the velocity of all faces.
+template <class T, int d>
+void accelerate_faces(T* velocity, int64_t blocks, const T* increment) {
+    T add[4] = {};
+    std::copy_n(increment, d, add);
+    for_blocks(blocks, [&](int64_t b) {
+        T* block = velocity + b * kBlockNodes<d> * 4;
+        for (int i = 0; i < kBlockNodes<d>; ++i)
+            for (int a = 0; a < 4; ++a) block[4 * i + a] += add[a];
+    });
+}
+
+// The largest velocity of a face, whatever its sign.
+template <class T, int d>
+double fastest_face(const T* velocity, int64_t blocks) {
+    std::vector<double> most(blocks);
+    for_blocks(blocks, [&](int64_t b) {
+        const T* block = velocity + b * kBlockNodes<d> * 4;
+        T fastest[4] = {}, sum[4] = {};
+        for (int i = 0; i < kBlockNodes<d>; ++i)
+            for (int a = 0; a < 4; ++a) {
+                const T speed = std::fabs(block[4 * i + a]);
+                fastest[a] = std::max(fastest[a], speed);
+                sum[a] += speed - speed;  // not 0 where it is not finite
+            }
+        for (int a = 0; a < d; ++a) most[b] = sum[a] == T(0) ? std::max(most[b], double(fastest[a])) : double(fastest[a] + sum[a]);
+    });
+    return largest(most);
+}
+
+// Numbers of cells of known blocks (known, 4^d) times a factor, found again by key among sorted blocks; 0 in other blocks.
+template <int d>
+void carry_cells(const uint64_t* known, int64_t count, const float* values, double factor, const uint64_t* keys,
+                 int64_t blocks, double* cells) {
+    constexpr int N = kBlockNodes<d>;
+    for_blocks(blocks, [&](int64_t b) {
+        const int64_t k = std::lower_bound(known, known + count, keys[b]) - known;
+        const bool found = k < count && known[k] == keys[b];
+        for (int i = 0; i < N; ++i) cells[b * N + i] = found ? factor * double(values[k * N + i]) : 0.0;
+    });
+}
+
+// What flows through the lower faces of a block: the liquid through what is open, the wall through the rest.
+template <class T, int d>
+inline void face_fluxes(const T* velocity, const T* open, const T* wall, double* flux) {
+    for (int k = 0; k < 4 * kBlockNodes<d>; ++k) {
+        const double part = double(open[k]);
+        flux[k] = part * double(velocity[k]) + (1 - part) * double(wall[k]);
+    }
+}
+
 // Volume that flows out of every liquid cell [m/s dx^(d-1)], walls included; 0 in all others. Returns the largest amount.
 template <class T, int d>
 double outflow(const T* velocity, const T* open, const T* wall, const uint8_t* fluid, const int32_t* neighbours,
                int64_t blocks, double* out) {
+    constexpr int N = kBlockNodes<d>;
     std::vector<double> most(blocks, 0.0);
     for_blocks(blocks, [&](int64_t b) {
-        const int64_t first = b * kBlockNodes<d>;
-        Halo<T, d, 4> u, free, solid;
-        bool read = false;
-        for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
-            out[first + i] = 0;
-            if (!fluid[first + i]) return;
-            if (!read) {
-                u.read(velocity, neighbours + b * kNeighbours<d>);
-                free.read(open, neighbours + b * kNeighbours<d>, T(1));
-                solid.read(wall, neighbours + b * kNeighbours<d>);
-                read = true;
-            }
-            auto flux = [&](int at, int a) {
-                const double f = free.value[at + a];
-                return f * double(u.value[at + a]) + (1 - f) * double(solid.value[at + a]);
-            };
-            const int at = u.offset(l);
-            double sum = 0;
-            for (int a = 0; a < d; ++a) sum += flux(at + u.stride(a), a) - flux(at, a);
-            out[first + i] = sum;
-            if (!(std::fabs(sum) <= most[b])) most[b] = std::fabs(sum);
-        });
+        double* sums = out + b * N;
+        std::fill_n(sums, N, 0.0);
+        const uint64_t wet = cells_set<d>(fluid + b * N);
+        if (!wet) return;
+        double lower[4 * N], upper[N];
+        face_fluxes<T, d>(velocity + 4 * b * N, open + 4 * b * N, wall + 4 * b * N, lower);
+        for (int a = 0; a < d; ++a) {
+            const int stride = axis_stride<d>(a), across = axis_across<d>(a);
+            const int64_t above = neighbours[b * kNeighbours<d> + face_neighbour<d>(a, true)];
+            for (int i = 0; i + stride < N; ++i) upper[i] = lower[4 * (i + stride) + a];
+            for_cells(kEnds<d>[a][1], [&](int i) {
+                const int64_t face = 4 * (above * N + i - across) + a;
+                const double part = above < 0 ? 0.0 : double(open[face]);
+                upper[i] = above < 0 ? 0.0 : part * double(velocity[face]) + (1 - part) * double(wall[face]);
+            });
+            for (int i = 0; i < N; ++i) sums[i] += upper[i] - lower[4 * i + a];
+        }
+        for (int i = 0; i < N; ++i) {
+            if (!(wet >> i & 1)) sums[i] = 0;
+            if (!(std::fabs(sums[i]) <= most[b])) most[b] = std::fabs(sums[i]);
+        }
     });
     return largest(most);
 }
@@ -117,76 +169,77 @@ double outflow(const T* velocity, const T* open, const T* wall, const uint8_t* f
 template <class T, int d>
 void subtract_differences(const double* potential, const uint8_t* fluid, const double* distance, const T* open,
                           const int32_t* neighbours, int64_t blocks, bool overwrite, T* velocity, uint8_t* valid) {
+    constexpr int N = kBlockNodes<d>;
     for_blocks(blocks, [&](int64_t b) {
-        const int64_t first = b * kBlockNodes<d>;
-        Halo<double, d> phi;
-        Halo<uint8_t, d> wet;
-        wet.read(fluid, neighbours + b * kNeighbours<d>);
-        if (std::none_of(wet.value, wet.value + wet.kCells, [](uint8_t w) { return w; })) {
-            std::fill_n(valid + first, kBlockNodes<d>, uint8_t(0));
-            if (overwrite) clear_faces<T, d>(velocity + 4 * first);
-            return;
+        const int64_t first = b * N;
+        std::fill_n(valid + first, N, uint8_t(0));
+        if (overwrite) clear_faces<T, d>(velocity + 4 * first);
+        const uint64_t wet = cells_set<d>(fluid + first);
+        for (int a = 0; a < d; ++a) {
+            const int64_t below = neighbours[b * kNeighbours<d> + face_neighbour<d>(a, false)];
+            const uint64_t wet_below = cells_beside<d>(wet, below < 0 ? 0 : cells_set<d>(fluid + below * N), a, false);
+            for_cells(wet | wet_below, [&](int i) {
+                const int64_t here = first + i;
+                const bool closed = !(open[4 * here + a] > T(0));
+                valid[here] |= uint8_t(1 << (closed ? a + kClosed : a));
+                if (closed) return;
+                // Where there is no block there is air.
+                const bool leaves = kEnds<d>[a][0] >> i & 1, none = leaves && below < 0;
+                const int64_t there = none ? here : leaves ? below * N + i + axis_across<d>(a) : here - axis_stride<d>(a);
+                double slope = potential[here] - (none ? 0.0 : potential[there]);
+                if (distance && ((wet ^ wet_below) >> i & 1)) {
+                    const double other = none ? kFarFromLiquid : distance[there];
+                    slope /= wet >> i & 1 ? surface_cut(distance[here], other) : surface_cut(other, distance[here]);
+                }
+                velocity[4 * here + a] -= T(slope);
+            });
         }
-        phi.read(potential, neighbours + b * kNeighbours<d>);
-        Halo<double, d> surface;
-        if (distance) surface.read(distance, neighbours + b * kNeighbours<d>, kFarFromLiquid);
-        for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
-            const int at = phi.offset(l);
-            uint8_t bits = 0;
-            for (int a = 0; a < d; ++a) {
-                const int below = at - phi.stride(a);
-                T& u = velocity[4 * (first + i) + a];
-                if (overwrite) u = T(0);
-                if (!wet.value[at] && !wet.value[below]) continue;
-                const bool closed = !(open[4 * (first + i) + a] > T(0));
-                bits |= uint8_t(1 << (closed ? a + kClosed : a));
-                if (closed) continue;
-                double cut = 1;
-                if (distance && wet.value[at] != wet.value[below])
-                    cut = wet.value[at] ? surface_cut(surface.value[at], surface.value[below])
-                                        : surface_cut(surface.value[below], surface.value[at]);
-                u -= T((phi.value[at] - phi.value[below]) / cut);
-            }
-            valid[first + i] = bits;
-        });
     });
 }
 
 // Faces that are not valid take the mean of their valid neighbours (one step along any axis), layer after layer.
-// valid grows with the layers; scratch: as large as valid.
+// valid grows with the layers.
 template <class T, int d>
-void extrapolate(T* velocity, uint8_t* valid, uint8_t* scratch, const int32_t* neighbours, int64_t blocks, int layers) {
+void extrapolate(T* velocity, uint8_t* valid, const int32_t* neighbours, int64_t blocks, int layers) {
+    constexpr int N = kBlockNodes<d>;
+    using Known = std::array<uint64_t, d>;  // faces of a block, along every axis
+    std::vector<Known> known(blocks), grown(blocks);
+    for_blocks(blocks, [&](int64_t b) {
+        for (int a = 0; a < d; ++a) known[b][a] = cells_with_bit<d>(valid + b * N, a);
+    });
     for (int layer = 0; layer < layers; ++layer) {
         for_blocks(blocks, [&](int64_t b) {
-            const int64_t first = b * kBlockNodes<d>;
-            constexpr uint8_t all = uint8_t((1 << d) - 1);
-            std::copy_n(valid + first, kBlockNodes<d>, scratch + first);
-            auto every = [](const uint8_t* v, int n, uint8_t bits) {
-                return std::all_of(v, v + n, [=](uint8_t b) { return (b & all) == bits; });
-            };
-            if (every(valid + first, kBlockNodes<d>, all)) return;
-            Halo<uint8_t, d> known;
-            Halo<T, d, 4> u;
-            known.read(valid, neighbours + b * kNeighbours<d>);
-            if (every(known.value, known.kCells, 0)) return;
-            // Only faces that are not valid are written, and only valid ones are read.
-            u.read(velocity, neighbours + b * kNeighbours<d>);
-            for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
-                const int at = known.offset(l);
-                for (int a = 0; a < d; ++a) {
-                    if (known.value[at] >> a & 1) continue;
+            const int32_t* around = neighbours + b * kNeighbours<d>;
+            for (int a = 0; a < d; ++a) {
+                const uint64_t here = known[b][a];
+                grown[b][a] = here;
+                if (here == kAllCells<d>) continue;
+                std::array<uint64_t, 2 * d> beside;  // faces with a valid one on each of their sides
+                uint64_t any = 0;
+                for (int side = 0; side < 2 * d; ++side) {
+                    const int64_t there = around[face_neighbour<d>(side / 2, side % 2)];
+                    beside[side] = cells_beside<d>(here, there < 0 ? 0 : known[there][a], side / 2, side % 2);
+                    any |= beside[side];
+                }
+                grown[b][a] |= any;
+                // Only faces that are not valid are written, and only valid ones are read.
+                for_cells(any & ~here, [&](int i) {
                     T sum = T(0);
                     int count = 0;
-                    for (int c = 0; c < d; ++c)
-                        for (const int side : {at - known.stride(c), at + known.stride(c)})
-                            if (known.value[side] >> a & 1) sum += u.value[4 * side + a], ++count;
-                    if (count == 0) continue;
-                    velocity[4 * (first + i) + a] = sum / T(count);
-                    scratch[first + i] |= uint8_t(1 << a);
-                }
-            });
+                    for (int side = 0; side < 2 * d; ++side) {
+                        if (!(beside[side] >> i & 1)) continue;
+                        const int axis = side / 2, sign = side % 2 ? 1 : -1;
+                        const bool leaves = kEnds<d>[axis][side % 2] >> i & 1;
+                        const int64_t block = leaves ? around[face_neighbour<d>(axis, side % 2)] : b;
+                        const int cell = i + sign * (leaves ? -axis_across<d>(axis) : axis_stride<d>(axis));
+                        sum += velocity[4 * (block * N + cell) + a], ++count;
+                    }
+                    velocity[4 * (b * N + i) + a] = sum / T(count);
+                    valid[b * N + i] |= uint8_t(1 << a);
+                });
+            }
         });
-        std::copy_n(scratch, blocks * kBlockNodes<d>, valid);
+        known.swap(grown);
     }
 }
 

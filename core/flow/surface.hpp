@@ -43,7 +43,8 @@ inline double distance_of_fill(double fill, double width) {
     return std::copysign(width * (1 - std::sqrt(1 - 2 * std::fabs(h))), -h);
 }
 
-// The fill of all cells, then the distance; see `find_surface`.
+// The fill of all cells, then where the liquid is; see `find_surface`. What solids have to do with it is kept only for the
+// blocks at solids: the others share the first slot, where everything is open.
 template <class T, int d, int degree>
 class SurfaceFinder {
     static constexpr int N = kBlockNodes<d>;
@@ -51,17 +52,13 @@ class SurfaceFinder {
     using Open = Halo<T, d, 4>;
 
   public:
-    SurfaceFinder(const T* nodes, const T* open, const int32_t* neighbours, int64_t blocks, double full)
-        : nodes_(nodes), open_(open), neighbours_(neighbours), blocks_(blocks), full_(full),
-          shares_(open, neighbours, blocks), near_(size_t(blocks)), mass_(size_t(blocks) * N), expected_(size_t(blocks) * N),
-          volume_(size_t(blocks) * N) {
+    SurfaceFinder(const T* nodes, const T* open, const int32_t* neighbours, int64_t blocks, double full, double* fill)
+        : open_(open), neighbours_(neighbours), blocks_(blocks), fill_(fill), shares_(open, neighbours, blocks),
+          near_(size_t(blocks)), slot_(size_t(blocks), kOpen) {
         std::vector<uint8_t> wet(static_cast<size_t>(blocks));
         for_blocks(blocks, [&](int64_t b) {
-            for (int i = 0; i < N; ++i) {
-                mass_[b * N + i] = double(nodes_[4 * (b * N + i) + kCentre]) / full_;
-                volume_[b * N + i] = double(open_[4 * (b * N + i) + kCentre]);
-                wet[b] |= mass_[b * N + i] > 0;
-            }
+            for (int i = 0; i < N; ++i) fill_[b * N + i] = double(nodes[4 * (b * N + i) + kCentre]) / full;
+            wet[b] = std::any_of(fill_ + b * N, fill_ + (b + 1) * N, [](double mass) { return mass > 0; });
         });
         for_blocks(blocks, [&](int64_t b) {
             for (int n = 0; n < kNeighbours<d>; ++n) {
@@ -71,56 +68,40 @@ class SurfaceFinder {
                 if (shares_.cut(block)) near_[b] |= kSolid;
             }
         });
+        give_slots();
     }
 
-    // F = mass over what would be there if all that is open around the cell were full. What splines give to solid cells
-    // counts for the liquid beside them, so that it does not matter how close to a wall particles lie.
-    void fill(double* fill) {
-        each_near_mass(expected_.data(), 1.0, [&](int64_t b) {
-            if (near_solid(b))
-                expect(b);
-            else
-                std::fill_n(expected_.data() + b * N, N, 1.0);
-        });
-        std::vector<double> raw(size_t(blocks_) * N);
-        each_near_mass(raw.data(), 0.0, [&](int64_t b) {
-            if (near_solid(b))
-                compare(b, raw.data() + b * N);
-            else
-                std::copy_n(mass_.data() + b * N, N, raw.data() + b * N);
-        });
-        each_near_mass(fill, 0.0, [&](int64_t b) {
-            std::copy_n(raw.data() + b * N, N, fill + b * N);
-            if (near_solid(b)) follow(b, raw.data(), fill + b * N);
-        });
+    // From the mass in units of a full cell to F = mass over what would be there if all that is open around the cell were
+    // full. What splines give to solid cells counts for the liquid beside them, so that it does not matter how close to a
+    // wall particles lie.
+    void fill() {
+        each_at_solids([&](int64_t b) { expect(b, expected_.data() + slot_[b] * N); });
+        each_at_solids([&](int64_t b) { compare(b, found_.data() + slot_[b] * N); });
+        each_at_solids([&](int64_t b) { std::copy_n(found_.data() + slot_[b] * N, N, fill_ + b * N); });
+        each_at_solids([&](int64_t b) { follow(b, found_.data() + slot_[b] * N); });
+        each_at_solids([&](int64_t b) { std::copy_n(found_.data() + slot_[b] * N, N, fill_ + b * N); });
     }
 
-    // From the fill smoothed by [1 2 1] / 4 per axis, weighed by open volume, which doubles the width of the ramp.
-    void distance(const double* fill, double* distance) const {
-        each_near_mass(distance, kFarFromLiquid, [&](int64_t b) {
-            Cells amount, volume;
-            double mean[N], room[N];
-            amount.read(fill, around(b));
-            const bool solid = near_solid(b);
-            if (solid) {
-                volume.read(volume_.data(), around(b), 1.0);
-                for (int i = 0; i < Cells::kCells; ++i) amount.value[i] *= volume.value[i];
-                smooth<d>(volume, room);
-            }
-            smooth<d>(amount, mean);
-            for (int i = 0; i < N; ++i) {
-                if (solid) mean[i] = room[i] > 0 ? mean[i] / room[i] : 0.0;
-                distance[b * N + i] = distance_of_fill(mean[i], 2);
-            }
-        });
-    }
-
-    // Cells of liquid, each as far as the surface by its own fill lets it be, air cells included [cells].
-    double volume(const double* fill) const {
+    // Signed distance and liquid cells, from the fill smoothed by [1 2 1] / 4 per axis, weighed by open volume, which
+    // doubles the width of the ramp. Returns the volume of the liquid: each cell as far as the surface by its own fill
+    // lets it be, air cells included [cells].
+    double surface(double* distance, uint8_t* fluid) const {
         std::vector<double> part(size_t(blocks_), 0.0);
         for_blocks(blocks_, [&](int64_t b) {
-            for (int64_t i = b * N; i < (b + 1) * N; ++i)
-                part[b] += volume_[i] * std::clamp(0.5 - distance_of_fill(fill[i], 1), 0.0, 1.0);
+            double* to = distance + b * N;
+            if (!(near_[b] & kMass)) {
+                std::fill_n(to, N, kFarFromLiquid);
+                std::fill_n(fluid + b * N, N, uint8_t(0));
+                return;
+            }
+            measure(b, to);
+            raise_above_grid(b, to);
+            const double *volume = volume_.data() + slot_[b] * N, *filled = fill_ + b * N;
+            double full[N], sum = 0;
+            for (int i = 0; i < N; ++i) full[i] = volume[i] * std::clamp(0.5 - distance_of_fill(filled[i], 1), 0.0, 1.0);
+            for (const double cell : full) sum += cell;
+            part[b] = sum;
+            for (int i = 0; i < N; ++i) fluid[b * N + i] = to[i] < 0 && volume[i] > 0;
         });
         double sum = 0;
         for (const double p : part) sum += p;
@@ -128,45 +109,75 @@ class SurfaceFinder {
     }
 
   private:
-    const T *nodes_, *open_;
+    const T* open_;
     const int32_t* neighbours_;
     int64_t blocks_;
-    double full_;
+    double* fill_;
     OpenShares<T, d, degree> shares_;
     static constexpr uint8_t kMass = 1, kSolid = 2;
-    std::vector<uint8_t> near_;              // what is in a block or around it
-    std::vector<double> mass_, expected_, volume_;  // of cells, in units of a full one
-    bool near_solid(int64_t b) const { return near_[b] & kSolid; }
+    static constexpr int64_t kOpen = 0;
+    std::vector<uint8_t> near_;                      // what is in a block or around it
+    std::vector<int64_t> slot_;                      // (blocks)
+    std::vector<double> volume_, expected_, found_;  // (slots, cells) in units of a full one
 
     const int32_t* around(int64_t b) const { return neighbours_ + b * kNeighbours<d>; }
+    bool at_solids(int64_t b) const { return near_[b] == (kMass | kSolid); }
 
-    // function(block) where there is mass around, `nothing` elsewhere.
     template <class Function>
-    void each_near_mass(double* out, double nothing, Function&& function) const {
+    void each_at_solids(Function&& function) const {
         for_blocks(blocks_, [&](int64_t b) {
-            if (near_[b] & kMass)
-                function(b);
-            else
-                std::fill_n(out + b * N, N, nothing);
+            if (at_solids(b)) function(b);
         });
     }
-    void expect(int64_t b) {
+    // For blocks with solids in them, and for those beside them that mass is near.
+    void give_slots() {
+        int64_t slots = kOpen + 1;
+        for (int64_t b = 0; b < blocks_; ++b)
+            if (shares_.cut(b) || at_solids(b)) slot_[b] = slots++;
+        volume_.assign(size_t(slots) * N, 1.0);
+        expected_.assign(size_t(slots) * N, 1.0);
+        found_.resize(size_t(slots) * N);
+        for_blocks(blocks_, [&](int64_t b) {
+            for (int i = 0; i < N && shares_.cut(b); ++i)
+                volume_[slot_[b] * N + i] = double(open_[4 * (b * N + i) + kCentre]);
+        });
+        for_blocks(blocks_, [&](int64_t b) {
+            if (!at_solids(b)) return;
+            Cells volume;  // solids of blocks around it matter in the layer of cells beside this one
+            read(b, volume_, volume);
+            if (std::all_of(volume.value, volume.value + Cells::kCells, [](double v) { return v == 1; })) near_[b] = kMass;
+        });
+    }
+    // Of the slots of a block and of those around it; all is open where there is no block.
+    void read(int64_t b, const std::vector<double>& numbers, Cells& cells) const {
+        int32_t slots[kNeighbours<d>];
+        for (int n = 0; n < kNeighbours<d>; ++n) {
+            const int32_t block = around(b)[n];
+            slots[n] = block < 0 ? int32_t(kOpen) : int32_t(slot_[block]);
+        }
+        cells.read(numbers.data(), slots);
+    }
+    void expect(int64_t b, double* out) const {
+        Cells open, all, none;
+        read(b, volume_, open);
+        for (int k = 0; k < Cells::kCells; ++k) all.value[k] = open.value[k] == 1, none.value[k] = open.value[k] == 0;
+        double whole[N], solid[N];  // 1 where that holds for all cells around
+        smooth<d>(all, whole);
+        smooth<d>(none, solid);
         typename OpenShares<T, d, degree>::Shares shares;
-        shares_.read(b, shares);
-        Cells open;
-        double whole[N];
-        open.read(volume_.data(), around(b), 1.0);
-        for (double& v : open.value) v = v == 1;
-        smooth<d>(open, whole);
+        bool known = false;
         for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
-            expected_[b * N + i] = whole[i] == 1 ? 1.0 : OpenShares<T, d, degree>::expected(shares, Cells::offset(l));
+            out[i] = whole[i];
+            if (whole[i] == 1 || solid[i] == 1) return;
+            if (!known) shares_.read(b, shares), known = true;
+            out[i] = OpenShares<T, d, degree>::expected(shares, Cells::offset(l));
         });
     }
     void compare(int64_t b, double* out) const {
         Cells mass, expected, volume;
-        mass.read(mass_.data(), around(b));
-        expected.read(expected_.data(), around(b), 1.0);
-        volume.read(volume_.data(), around(b), 1.0);
+        mass.read(fill_, around(b));
+        read(b, expected_, expected);
+        read(b, volume_, volume);
         for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
             const int at = Cells::offset(l);
             double found = mass.value[at], wanted = expected.value[at];
@@ -181,14 +192,14 @@ class SurfaceFinder {
     }
     // Slivers that walls leave of a cell may miss particles though they are wet: they follow cells with more room across
     // open faces, not those along the wall, which may be dry.
-    void follow(int64_t b, const double* raw, double* out) const {
+    void follow(int64_t b, double* out) const {
         Cells fill;
         Open open;
-        bool read = false;
+        bool known = false;
         for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
-            const double part = sliver(volume_[b * N + i]);
-            if (part == 0) return;
-            if (!read) fill.read(raw, around(b)), open.read(open_, around(b), T(1)), read = true;
+            const double volume = volume_[slot_[b] * N + i], part = sliver(volume);
+            if (part == 0 || volume == 0) return;  // a cell that is all solid has no open face
+            if (!known) fill.read(fill_, around(b)), open.read(open_, around(b), T(1)), known = true;
             const int at = Cells::offset(l);
             double sum = 0, weight = 0;
             for (int a = 0; a < d; ++a)
@@ -201,6 +212,27 @@ class SurfaceFinder {
             if (weight >= 1e-6) out[i] = (1 - part) * fill.value[at] + part * sum / weight;
         });
     }
+    void measure(int64_t b, double* distance) const {
+        Cells amount, volume;
+        double mean[N], room[N];
+        amount.read(fill_, around(b));
+        const bool solid = at_solids(b);
+        if (solid) {
+            read(b, volume_, volume);
+            for (int i = 0; i < Cells::kCells; ++i) amount.value[i] *= volume.value[i];
+            smooth<d>(volume, room);
+        }
+        smooth<d>(amount, mean);
+        for (int i = 0; i < N && solid; ++i) mean[i] = room[i] > 0 ? mean[i] / room[i] : 0.0;
+        for (int i = 0; i < N; ++i) distance[i] = distance_of_fill(mean[i], 2);
+    }
+    // Heaps of particles in one place may seem to fill cells whose upper faces are not on the grid: those are air.
+    void raise_above_grid(int64_t b, double* distance) const {
+        for (int a = 0; a < d; ++a) {
+            if (around(b)[face_neighbour<d>(a, true)] >= 0) continue;
+            for_cells(kEnds<d>[a][1], [&](int i) { distance[i] = std::max(distance[i], 0.0); });
+        }
+    }
 };
 
 // Cell mass: last channel of `nodes`; `full`: that of a full cell. fill, distance (blocks, 4^d) [cells], fluid: 1 in cells
@@ -208,23 +240,9 @@ class SurfaceFinder {
 template <class T, int d, int degree>
 double find_surface(const T* nodes, const T* open, const int32_t* neighbours, int64_t blocks, double full, double* fill,
                     double* distance, uint8_t* fluid) {
-    SurfaceFinder<T, d, degree> finder(nodes, open, neighbours, blocks, full);
-    finder.fill(fill);
-    finder.distance(fill, distance);
-    for_blocks(blocks, [&](int64_t b) {
-        // Heaps of particles in one place may seem to fill cells whose upper faces are not on the grid: those are air.
-        for (int a = 0; a < d; ++a) {
-            const int above = kHere<d> + (a == d - 1 ? 1 : a == d - 2 ? 3 : 9);
-            if (neighbours[b * kNeighbours<d> + above] >= 0) continue;
-            for_block_nodes<d>([&](int i, const std::array<int, 3>& l) {
-                double& s = distance[b * kBlockNodes<d> + i];
-                if (l[a] == kSide - 1) s = std::max(s, 0.0);
-            });
-        }
-        for (int64_t i = b * kBlockNodes<d>; i < (b + 1) * kBlockNodes<d>; ++i)
-            fluid[i] = distance[i] < 0 && open[4 * i + kCentre] > T(0);
-    });
-    return finder.volume(fill);
+    SurfaceFinder<T, d, degree> finder(nodes, open, neighbours, blocks, full, fill);
+    finder.fill();
+    return finder.surface(distance, fluid);
 }
 
 // By how much liquid cells are too full (positive) or too empty, as a fraction of their volume. A cell at the surface

@@ -55,26 +55,29 @@ struct Halo {
 
     // cells (blocks, 4^d, channels); `outside` fills the cells of missing blocks.
     void read(const T* cells, const int32_t* neighbours, T outside = T(0)) {
-        constexpr int kBlock = kBlockNodes<d> * channels;
         auto part = [](int i) { return i == 0 ? 0 : i <= kSide ? 1 : 2; };  // of three: below, here, above
         auto local = [](int i) { return (i + kSide - 1) % kSide; };
         T* to = value;
         for (int i = 0; i < S; ++i)
-            for (int j = 0; j < (d == 3 ? S : 1); ++j) {
-                const int blocks = d == 3 ? (part(i) * 3 + part(j)) * 3 : part(i) * 3;
-                const int row = d == 3 ? (local(i) * kSide + local(j)) * kSide : local(i) * kSide;
-                auto run = [&](int third, int from, int count) {
-                    const int32_t b = neighbours[blocks + third];
-                    if (b < 0)
-                        std::fill(to, to + count * channels, outside);
-                    else
-                        std::copy_n(cells + int64_t(b) * kBlock + (row + from) * channels, count * channels, to);
-                    to += count * channels;
-                };
-                run(0, kSide - 1, 1);
-                run(1, 0, kSide);
-                run(2, 0, 1);
+            for (int j = 0; j < (d == 3 ? S : 1); ++j, to += S * channels) {
+                const int32_t* blocks = neighbours + (d == 3 ? (part(i) * 3 + part(j)) * 3 : part(i) * 3);
+                const int row = (d == 3 ? local(i) * kSide + local(j) : local(i)) * kSide;
+                copy<1>(cells, blocks[0], row + kSide - 1, outside, to);
+                copy<kSide>(cells, blocks[1], row, outside, to + channels);
+                copy<1>(cells, blocks[2], row, outside, to + (kSide + 1) * channels);
             }
+    }
+
+  private:
+    // `count` cells of a block; a number that is known when compiled makes it a few moves of registers.
+    template <int count>
+    static void copy(const T* cells, int32_t block, int first, T outside, T* to) {
+        if (block < 0) {
+            std::fill_n(to, count * channels, outside);
+            return;
+        }
+        const T* from = cells + (int64_t(block) * kBlockNodes<d> + first) * channels;
+        for (int k = 0; k < count * channels; ++k) to[k] = from[k];
     }
 };
 

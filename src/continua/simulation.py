@@ -331,6 +331,7 @@ class Simulation:
             for body, limits in zip(stepper.field.bodies, result.results[name].limits, strict=True):
                 body.end(dt)
                 body.accept(dt, limits, period)
+            stepper.accept()
         self._add_impulses(result.impulses)
         for pair, impulse in result.met.items():
             self.contact_impulses[pair] += impulse
@@ -400,6 +401,8 @@ class Simulation:
             data["lattice"] = self.world.offset.copy()
         for pair in self._pairs:
             data[f"contact/{pair.label}"] = self.contact_impulses[pair.label].copy()
+        for name, stepper in self._steppers.items():
+            data.update({f"stepper/{key}/{name}": array for key, array in stepper.state().items()})
         for number, body in enumerate(self.bodies):
             data.update({f"body{number}/{key}": array for key, array in body.snapshot().items()})
         return data
@@ -428,6 +431,9 @@ class Simulation:
         self._drained = {str(d.name): float(m) for d, m in zip(self.world.drains, drained, strict=True)}
         met = {key.removeprefix("contact/"): v for key, v in state.items() if key.startswith("contact/")}
         self.contact_impulses = {pair: np.array(impulse) for pair, impulse in met.items()}
+        own = [(key.split("/", 2), v) for key, v in state.items() if key.startswith("stepper/")]
+        for name, stepper in self._steppers.items():
+            stepper.restore({key: v for (_, key, of), v in own if of == name})
         for number, body in enumerate(self.bodies):
             prefix = f"body{number}/"
             body.restore({key.removeprefix(prefix): v for key, v in state.items() if key.startswith(prefix)})

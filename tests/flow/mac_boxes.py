@@ -61,7 +61,7 @@ class Mac(Box):
 
     def extrapolate(self, velocity: NDArray, valid: NDArray, layers: int) -> tuple[NDArray, NDArray]:
         out, known = velocity.copy(), valid.copy()
-        _core.extrapolate_faces(out, known, np.zeros_like(known), self.neighbours, self.dimension, layers)
+        _core.extrapolate_faces(out, known, self.neighbours, self.dimension, layers)
         return out, known
 
     def energy(self, velocity: NDArray) -> float:

@@ -95,9 +95,9 @@ def test_a_step_leaves_no_divergence_and_the_projection_takes_energy(
     energies = []
     project = IncompressibleFlow._project
 
-    def watched(self, system, velocity, surface, walls, neighbours, valid, result):
+    def watched(self, system, velocity, surface, walls, neighbours, valid, dt, result):
         before = velocity.copy()
-        phi = project(self, system, velocity, surface, walls, neighbours, valid, result)
+        phi = project(self, system, velocity, surface, walls, neighbours, valid, dt, result)
         weight = walls.open * cuts(self, surface, walls, neighbours) * (valid[..., None] >> np.arange(4) & 1)
         energies.append([float((weight * u**2).sum()) for u in (before, velocity)])
         fastest = np.abs(before[..., :d]).max()

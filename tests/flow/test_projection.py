@@ -264,8 +264,8 @@ def test_wrong_arguments_are_refused_by_name() -> None:
         _core.subtract_differences(phi, valid, phi.astype(np.float32), box.open, n, 2, False, u, valid)
     with pytest.raises(ValueError, match="distance"):
         _core.subtract_differences(phi, valid, phi[:-1], box.open, n, 2, False, u, valid)
-    with pytest.raises(ValueError, match="scratch"):
-        _core.extrapolate_faces(u, valid, valid[:-1], n, 2, 1)
+    with pytest.raises(ValueError, match="valid"):
+        _core.extrapolate_faces(u, valid[:-1], n, 2, 1)
     with pytest.raises(ValueError, match="increment"):
         _core.face_velocities(u, u, 2, [0.0], valid)
     with pytest.raises(ValueError, match="open"):

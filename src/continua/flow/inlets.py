@@ -8,13 +8,14 @@ that face along its velocity, move with the stream.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from continua import _core
 from continua.bodies.emitter import Emitter
+from continua.flow.cells import Walls
 from continua.grid.blocks import SIDE, Lattice
 
 BEHIND = 0.75  # cells from a wall along the stream to a point that must lie in the emitter
@@ -29,6 +30,14 @@ class Inlets:
 
     place: tuple[NDArray[np.intp], ...]
     speed: NDArray[np.float64]
+
+    def moving(self, walls: Walls) -> Walls:
+        """Walls whose faces move with the stream."""
+        if not len(self.speed):
+            return walls
+        speed = walls.speed.copy()
+        self.set(speed)
+        return replace(walls, speed=speed)
 
     def set(self, velocity: NDArray) -> None:
         """Give a field on faces the velocity of the stream."""

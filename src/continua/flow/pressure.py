@@ -38,6 +38,7 @@ class PoissonSystem:
     coupling (blocks, 4^d, 4) float32 or float64: channel a belongs to the lower face of the cell along axis a.
     diagonal (blocks, 4^d) float64 or None. Couplings and diagonal must not be negative.
     distance (blocks, 4^d) float64 or None: signed, in any unit, negative in unknown cells and not in those beside them.
+    neighbours (blocks, 3^d) or None: blocks around each, or -1, if they are known already.
     """
 
     def __init__(
@@ -48,9 +49,10 @@ class PoissonSystem:
         coupling: NDArray,
         diagonal: NDArray[np.float64] | None = None,
         distance: NDArray[np.float64] | None = None,
+        neighbours: NDArray[np.int32] | None = None,
     ) -> None:
         self._system = _core.PoissonSystem(
-            keys, lattice, lattice.dimension, fluid, coupling, diagonal, distance
+            keys, lattice, lattice.dimension, fluid, coupling, diagonal, distance, neighbours
         )
 
     def solve(

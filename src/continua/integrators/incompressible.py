@@ -3,7 +3,7 @@ extrapolation into air and walls, and control of volume (J15 section 5.4, G20 se
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -15,8 +15,10 @@ from continua.bodies.kinds import particle_bodies
 from continua.errors import SetupError
 from continua.flow.cells import Surface, Walls
 from continua.flow.drops import Drops
+from continua.flow.guess import PressureGuess
 from continua.flow.inlets import Inlets, find_inlets
 from continua.flow.pressure import PoissonSystem
+from continua.flow.walls import WallFinder
 from continua.grid.blocks import Workspace
 from continua.integrators.field import BadParticle, Field
 from continua.integrators.obstacles import ObstacleTable
@@ -54,13 +56,17 @@ class IncompressibleFlow(Stepper):
     ) -> None:
         super().__init__(field, push_out=push_out, name=name)
         self.settings, self.workspace = settings, Workspace()
+        self._finder, self._guess = WallFinder(self.workspace), PressureGuess(field.dimension)
+        self._around: tuple[NDArray[np.uint64], NDArray[np.int32]] | None = (
+            None  # keys and neighbours of blocks
+        )
         field.grid.rim = True  # liquid may reach beyond the cells of particles, and walls behind it count
         solves = (f"{solve}_{number}" for solve in SOLVES for number in ("iterations", "residual"))
         self.report = dict.fromkeys(("divergence", *solves, "unconverged", "volume"), 0.0)
 
     @property
     def nbytes(self) -> int:
-        return super().nbytes + self.workspace.nbytes
+        return super().nbytes + sum(part.nbytes for part in (self.workspace, self._finder, self._guess))
 
     @property
     def dimension(self) -> int:
@@ -83,10 +89,11 @@ class IncompressibleFlow(Stepper):
             _core.face_velocities(velocity, mass, self.dimension, [0.0] * self.dimension, valid)
             self._extrapolate(velocity, valid, neighbours)
             self._old = self._copy("old velocity", velocity) if self.field.rule.plan.flip else None
-            velocity[..., : self.dimension] += (step.dt * step.gravity).astype(velocity.dtype)
+            _core.accelerate_faces(velocity, self.dimension, list(step.dt * step.gravity))
         with self._phase("walls"):
             walls = self._walls(table, velocity)
             inlets = self._inlets(step, walls)
+            walls = inlets.moving(walls)
             surface = self._surface(velocity, walls, neighbours)
             self.report["volume"] = surface.volume
         with self._phase("pressure"):
@@ -96,13 +103,14 @@ class IncompressibleFlow(Stepper):
                 surface.fluid,
                 walls.open,
                 distance=surface.distance,
+                neighbours=neighbours,
             )
             drops = self._drops(system, surface, walls, neighbours)
             drops.remember(mass, velocity)
         with self._phase("viscosity"):
             self._viscosity(velocity, mass, surface, walls, table, neighbours, step.dt, result)
         with self._phase("pressure"):
-            phi = self._project(system, velocity, surface, walls, neighbours, valid, result)
+            phi = self._project(system, velocity, surface, walls, neighbours, valid, step.dt, result)
             if len(table):
                 result.impulses += self._wall_impulses(phi, surface, walls, neighbours, step)
         with self._phase("volume"):
@@ -110,7 +118,7 @@ class IncompressibleFlow(Stepper):
             if self._shift is not None:
                 drops.hold(mass, self._shift)
         with self._phase("extrapolate"):
-            self._into_air_and_walls(velocity, valid, walls, table, neighbours)
+            self._into_air_and_walls(velocity, valid, table, neighbours)
             inlets.set(velocity)
             drops.restore(mass, velocity)
         self._velocity = velocity
@@ -136,6 +144,15 @@ class IncompressibleFlow(Stepper):
         with self._phase("push_out"):
             self._push_out(step, -CLEARANCE * self.field.lattice.dx, result)
 
+    def accept(self) -> None:
+        self._guess.accept()
+
+    def state(self) -> dict[str, NDArray]:
+        return self._guess.state()
+
+    def restore(self, state: Mapping[str, NDArray]) -> None:
+        self._guess.restore(state)
+
     # ---- arrays ----------------------------------------------------------------------------------------------
 
     def _faces(self, name: str, dtype: np.dtype) -> NDArray:
@@ -150,7 +167,12 @@ class IncompressibleFlow(Stepper):
         return copy
 
     def _neighbours(self) -> NDArray[np.int32]:
-        return np.asarray(_core.neighbour_blocks(self.field.grid.keys, self.field.lattice, self.dimension))
+        """Blocks around every block (blocks, 3^d), or -1; kept while particles stay in the same blocks."""
+        keys = self.field.grid.keys
+        if self._around is None or self._around[0] is not keys:
+            found = _core.neighbour_blocks(keys, self.field.lattice, self.dimension)
+            self._around = keys, np.asarray(found)
+        return self._around[1]
 
     # ---- particles to grid -----------------------------------------------------------------------------------
 
@@ -166,39 +188,18 @@ class IncompressibleFlow(Stepper):
 
     def _extrapolate(self, velocity: NDArray, valid: NDArray[np.uint8], neighbours: NDArray) -> None:
         """Velocities beyond the valid faces, as far as transfers reach."""
-        scratch = self._cells("scratch", np.uint8)
-        _core.extrapolate_faces(velocity, valid, scratch, neighbours, self.dimension, self.field.degree + 1)
+        _core.extrapolate_faces(velocity, valid, neighbours, self.dimension, self.field.degree + 1)
 
     def _walls(self, table: ObstacleTable, velocity: NDArray) -> Walls:
-        walls = Walls(
-            self._faces("open", velocity.dtype),
-            self._faces("wall", velocity.dtype),
-            self._faces("owner", np.dtype(np.int32)),
-        )
-        if len(table):
-            _core.solid_faces(
-                self.field.grid.keys,
-                self.field.lattice,
-                self.dimension,
-                table.rows,
-                table.samples,
-                walls.open,
-                walls.speed,
-                walls.owner,
-            )
-        else:
-            walls.open[:], walls.speed[:], walls.owner[:] = 1, 0, -1
-        return walls
+        return self._finder.find(self.field.grid, table.rows, table.samples, velocity.dtype)
 
     def _inlets(self, step: StepSetting, walls: Walls) -> Inlets:
         """Walls behind emitters, whose closed faces move with the stream."""
         grid, table = self.field.grid, step.obstacles
         emitters = step.emitters if len(table) else ()
-        found = find_inlets(
+        return find_inlets(
             emitters, grid.keys, grid.lattice, walls.open, walls.owner, table.rows, table.samples
         )
-        found.set(walls.speed)
-        return found
 
     def _surface(self, nodes: NDArray, walls: Walls, neighbours: NDArray) -> Surface:
         """From the mass of cells, the last channel of `nodes`."""
@@ -268,12 +269,12 @@ class IncompressibleFlow(Stepper):
         walls: Walls,
         neighbours: NDArray,
         valid: NDArray[np.uint8],
+        dt: float,
         result: StepResult,
     ) -> NDArray[np.float64]:
         """Make the flow free of divergence; returns p dt / (density dx) in the liquid cells [m/s]."""
-        d, s = self.dimension, self.settings
+        d, s, keys = self.dimension, self.settings, self.field.grid.keys
         out, phi = self._cells("outflow", np.float64), self._cells("phi", np.float64)
-        phi[:] = 0
 
         def outflow() -> float:
             most: float = _core.cell_outflow(
@@ -282,12 +283,16 @@ class IncompressibleFlow(Stepper):
             return most
 
         left = outflow()
-        fastest = max(float(np.abs(velocity[..., :d]).max(initial=0.0)), float(np.abs(walls.speed).max()))
+        fastest = max(_core.fastest_face(field, d) for field in (velocity, walls.speed))
         goal, iterations, removed, residual = s.tolerance * fastest, 0, 0.0, 0.0
         if left > goal:
             np.negative(out, out=out)
+            self._guess.start(keys, dt, phi)
             solution = system.solve(out, phi, tolerance=0.5 * goal, max_iterations=s.max_iterations)
             iterations, removed, residual = solution.iterations, solution.removed, solution.residual
+        else:
+            phi[:] = 0
+        self._guess.propose(keys, surface.fluid, dt, phi)
         self._subtract(phi, surface, walls, neighbours, velocity, valid, overwrite=False)
         left = outflow()
         self.report["divergence"] = left / self.field.lattice.dx
@@ -392,7 +397,6 @@ class IncompressibleFlow(Stepper):
         self,
         velocity: NDArray,
         valid: NDArray[np.uint8],
-        walls: Walls,
         table: ObstacleTable,
         neighbours: NDArray,
     ) -> None:
@@ -405,17 +409,7 @@ class IncompressibleFlow(Stepper):
         if not len(table):
             return
         for again in (True, False):
-            _core.constrain_faces(
-                velocity,
-                walls.open,
-                self.field.grid.reached,
-                self.field.grid.keys,
-                self.field.lattice,
-                self.dimension,
-                neighbours,
-                table.rows,
-                table.samples,
-            )
+            self._finder.constrain(velocity, self.field.grid, neighbours)
             if again:
                 self._extrapolate(velocity, sides, neighbours)
 

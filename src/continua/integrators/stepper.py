@@ -116,6 +116,16 @@ class Stepper(ABC):
     def to_bodies(self, step: StepSetting, result: StepResult) -> None:
         """Everything at the end of the step, written to the next arrays of the particle sets."""
 
+    def accept(self) -> None:  # noqa: B027 - most keep nothing
+        """The last step counts."""
+
+    def state(self) -> dict[str, NDArray]:
+        """What the next step depends on besides the bodies, as arrays."""
+        return {}
+
+    def restore(self, state: Mapping[str, NDArray]) -> None:  # noqa: B027
+        """Continue from `state()`; an empty one is that of a stepper before its first step."""
+
     def _push_out(self, step: StepSetting, depth: float, result: StepResult) -> None:
         """Particles deeper in obstacles than `depth` [m] are set back to it."""
         if self.push_out is None or not len(step.obstacles) or result.bad is not None:
