@@ -60,13 +60,19 @@ class BlockFactor {
         }
     }
     // A x = right side, x (vertices, b) in place.
-    void solve(double* x) const {
+    void solve(double* x) {
+        products_.assign(order_.size(), Block{});
         for (int64_t j = 0; j < size(); ++j) {
-            const double* from = of(x, j);
+            double *own = of(x, j), from[kWide] = {};
+            for (int r = 0; r < b; ++r) {
+                for (int c = 0; c < b; ++c) own[r] -= products_[size_t(j)].a[r][c];
+                from[r] = own[r];
+            }
             for (int64_t k = first_[size_t(j)]; k < first_[size_t(j + 1)]; ++k) {
-                double* to = of(x, row_[size_t(k)]);
+                Block& to = products_[size_t(row_[size_t(k)])];  // summed up only when its row comes
+                const Block& lower = lower_[size_t(k)];
                 for (int r = 0; r < b; ++r)
-                    for (int c = 0; c < b; ++c) to[r] -= lower_[size_t(k)].a[r][c] * from[c];
+                    for (int c = 0; c < kWide; ++c) to.a[r][c] += lower.a[r][c] * from[c];
             }
         }
         for (int64_t j = size() - 1; j >= 0; --j) {
@@ -87,6 +93,7 @@ class BlockFactor {
     std::vector<int64_t> first_{0};  // blocks below the diagonal of column j: first_[j] to first_[j + 1]
     std::vector<int32_t> row_;       // ascending in every column
     std::vector<Block> lower_, diagonal_, inverse_;  // L, D, D^-1
+    std::vector<Block> products_;                    // of a solve, by rows
 
     int64_t size() const { return int64_t(order_.size()); }
     double* of(double* x, int64_t j) const { return x + int64_t(order_[size_t(j)]) * b; }
@@ -115,9 +122,13 @@ class BlockFactor {
         for (int64_t i = at; i < first_[size_t(k + 1)]; ++i) {
             Block& sum = sums[size_t(slot[size_t(row_[size_t(i)])])];
             const Block& lower = lower_[size_t(i)];
-            for (int r = 0; r < b; ++r)
+            for (int r = 0; r < b; ++r) {
+                double row[kWide];  // of its own, so that the compiler keeps it in registers
+                for (int c = 0; c < kWide; ++c) row[c] = sum.a[r][c];
                 for (int m = 0; m < b; ++m)
-                    for (int c = 0; c < kWide; ++c) sum.a[r][c] -= lower.a[r][m] * turned.a[m][c];
+                    for (int c = 0; c < kWide; ++c) row[c] -= lower.a[r][m] * turned.a[m][c];
+                for (int c = 0; c < kWide; ++c) sum.a[r][c] = row[c];
+            }
         }
     }
     static Block product(const Block& x, const Block& y) {

@@ -60,7 +60,7 @@ class NodeContact:
         fixed, values, owner = _regions(table, points, dx)
         some, which = np.zeros(0, np.intp), np.zeros(0, np.intp)
         if touching is not None:
-            some, which = _nearest(touching, at, ~fixed.any(axis=1))
+            some, which = _nearest(touching, at, np.logical_not(fixed.any(axis=1)))
         modes = table.rows[touching.row[which], 1] if touching is not None else np.zeros(0)
         sticky = (modes == STICKY) & (touching.held[which] if touching is not None else False)
         if touching is not None:

@@ -35,13 +35,12 @@ class GridEnergy:
             for body, exchanges in zip(field.bodies, field.exchanges, strict=True)
             for part in body.energies(exchanges, dt)
         ]
-        self._points = [points for part in self._parts if (points := part.points()) is not None]
         stiffness = self._diagonal(self._parts)
         eps = float(np.finfo(field.dtype).eps)
         self.rounding = eps * norm(stiffness) * field.lattice.dx / dt  # of the gradient [N s]
         self.inverse = 1.0 / (self.mass + stiffness)  # of the diagonal, at rest
-        self._mesh_inverse: MeshInverse | None = None
-        self._chosen = False  # whether the preconditioner of this step is known
+        self._meshes: MeshInverse | None = None
+        self._preconditioned, self._chosen = 0, False  # so many times; how is known for this solve
         self._held = np.zeros(target.shape, bool)
 
     def hold(self, fixed: NDArray[np.bool_]) -> None:
@@ -86,6 +85,7 @@ class GridEnergy:
         v = self._as_nodes(x)
         for part in self._parts:
             part.prepare(v, positive=positive)
+        self._chosen = False
 
     def product(self, dx: Array, elastic: float = 1.0) -> Array:
         """Hessian times dx; `elastic` is the part of the stiffness that counts. The same buffer in every call."""
@@ -98,20 +98,33 @@ class GridEnergy:
         """By the diagonal of inertia and particles and, where that pays, all of the stiffness of meshes as it was at
         the beginning of the step. The same buffer in every call."""
         if not self._chosen:
-            self._mesh_inverse, self._chosen = self._inverse_of_meshes(), True
-        if self._mesh_inverse is not None:
-            return self._mesh_inverse(r)
+            self._choose()
+        self._preconditioned += 1
+        if self._meshes is not None and self._meshes.ready:
+            return self._meshes(r)
         return np.multiply(self.inverse, r, out=self._scaled)
 
+    def _choose(self) -> None:
+        """The preconditioner of a solve: it must not change within."""
+        if self._preconditioned == 0:
+            self._meshes = self._inverse_of_meshes()
+        if self._meshes is not None:
+            self._meshes.consider(self._preconditioned)
+        self._chosen = True
+
     def _inverse_of_meshes(self) -> MeshInverse | None:
-        if not self._points:
+        joined = [part.points() for part in self._parts]
+        points = [some for some in joined if some is not None]
+        if not points:
             return None
         numbers = np.full(self._v.shape[0] * self._v.shape[1], -1)
         numbers[self._at] = np.arange(len(self._at))
-        others = self._diagonal([part for part in self._parts if part.points() is None])
+        others = self._diagonal(
+            [part for part, some in zip(self._parts, joined, strict=True) if some is None]
+        )
         inverse = np.where(self._held, 0.0, 1.0 / (self.mass + others))
         particles = sum(len(e.particles) for exchanges in self._field.exchanges for e in exchanges)
-        return MeshInverse.where_it_pays(PointsOnGrid.joined(self._points).over(numbers), inverse, particles)
+        return MeshInverse(PointsOnGrid.joined(points).over(numbers), inverse, particles)
 
     def react(self, change: float = 0.0) -> None:
         """Tell bodies with scripts what these must give: by the last gradient, and `change` times the last product."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from continua import _core
 from continua.mesh.energy import Array
 
-LIGHT = 30.0  # stiffness over mass of points below which the diagonal alone is a good preconditioner
-ITERATIONS = 4.0  # that it saves in one step, over the square root of stiffness over mass
-POINT_WORK = 3e3  # multiplications of an iteration for every particle and point, as long as they take
-CALL_WORK = 3e5  # the same, for what Python adds to an iteration
+EXPECTED = 3.0  # iterations of a step with a diagonal, over the square root of stiffness over mass
+USES = 3.5  # work of factors and their use in one step, over that of making them
+POINT_WORK = 1.5e3  # multiplications in the time that an iteration takes for a particle or point
+CALL_WORK = 9e5  # the same, for what it takes in any case
 
 
 @dataclass(frozen=True)
@@ -39,19 +39,23 @@ class PointsOnGrid:
         points = np.cumsum([0, *(len(part.x) for part in parts)])
         blocks = np.cumsum([0, *(len(part.column) for part in parts)])
         return cls(
-            *(
-                np.concatenate([getattr(part, name) for part in parts])
-                for name in ("x", "mass", "at", "weight")
+            x=np.concatenate([part.x for part in parts]),
+            mass=np.concatenate([part.mass for part in parts]),
+            at=np.concatenate([part.at for part in parts]),
+            weight=np.concatenate([part.weight for part in parts]),
+            first=np.concatenate(
+                [[0], *(part.first[1:] + n for part, n in zip(parts, blocks, strict=False))]
             ),
-            np.concatenate([[0], *(part.first[1:] + n for part, n in zip(parts, blocks, strict=False))]),
-            np.concatenate([part.column + np.int32(n) for part, n in zip(parts, points, strict=False)]),
-            np.concatenate([part.values for part in parts]),
+            column=np.concatenate(
+                [part.column + np.int32(n) for part, n in zip(parts, points, strict=False)]
+            ),
+            values=np.concatenate([part.values for part in parts]),
         )
 
     def over(self, numbers: NDArray[np.int64]) -> PointsOnGrid:
         """The same with other numbers of nodes: numbers[i] for node i, -1 for those left out."""
         at = np.where(self.at >= 0, numbers[self.at], -1)
-        return PointsOnGrid(self.x, self.mass, at, self.weight, self.first, self.column, self.values)
+        return replace(self, at=at)
 
     @property
     def stiffness_over_mass(self) -> float:
@@ -65,26 +69,26 @@ class PointsOnGrid:
 class MeshInverse:
     """P^-1 for P = D + W^T K W over nodes (n, 3), exact but for rounding; it takes the place of a diagonal.
 
-    D^-1 (n, 3) is zero for components that are held. Same bits for any number of threads.
+    D^-1 (n, 3) is zero for components that are held. Factors are made when they pay, which is told from counts, not
+    from clocks, so that runs can be repeated. Soft meshes can do without, and solid ones of many points, whose factors
+    are not sparse. particles: all that an iteration has to do with.
     """
 
-    def __init__(self, kernel: _core.MeshOnGrid, size: tuple[int, int]) -> None:
-        self._kernel, self._out = kernel, np.empty(size)
+    def __init__(self, points: PointsOnGrid, inverse: Array, particles: int) -> None:
+        self._stiffness = (points.first, points.column, points.values)
+        self._kernel = _core.MeshOnGrid(
+            points.at, points.weight, *self._stiffness, points.x, inverse, points.mass
+        )
+        self._out = np.empty_like(inverse)
+        self._expected = EXPECTED * np.sqrt(points.stiffness_over_mass)
+        self._breaks_even = USES * self._kernel.work() / (CALL_WORK + POINT_WORK * particles)
+        self.ready = False
 
-    @classmethod
-    def where_it_pays(cls, points: PointsOnGrid, inverse: Array, particles: int) -> MeshInverse | None:
-        """None where conjugate gradients with a diagonal should be faster, by the work of both: soft meshes, and solid
-        ones with many points, whose factors are not sparse. particles: all that an iteration has to do with."""
-        ratio = points.stiffness_over_mass
-        if not LIGHT < ratio < np.inf:
-            return None
-        stiffness = (points.first, points.column, points.values)
-        kernel = _core.MeshOnGrid(points.at, points.weight, *stiffness, points.x, inverse, points.mass)
-        saved = ITERATIONS * np.sqrt(ratio) * (CALL_WORK + POINT_WORK * particles)
-        if kernel.work() > saved:
-            return None
-        kernel.factorise(*stiffness)
-        return cls(kernel, inverse.shape)
+    def consider(self, iterations: int) -> None:
+        """Make factors if those with a diagonal, so many in this step so far, have cost as much or are going to."""
+        if not self.ready and max(self._expected, iterations) > self._breaks_even:
+            self._kernel.factorise(*self._stiffness)
+            self.ready = True
 
     def __call__(self, r: Array) -> Array:
         """P^-1 r; the same buffer in every call."""
