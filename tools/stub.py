@@ -105,9 +105,8 @@ def main() -> None:
         if line.startswith(("def ", "class ", "@")) or re.match(r"\w+:", line)
     )
     text = HEADER + "\n".join(typed(line) for line in lines[start:]) + "\n"
-    text = text.replace("Annotated[NDArray, dict(device='cpu', writable=False)]", "NDArray").replace(
-        "Annotated, ", ""
-    )
+    text = re.sub(r"Annotated\[(NDArray(?:\[[\w.]+\])?), dict\([^)]*\)\]", r"\1", text)
+    text = text.replace("Annotated, ", "")
     Path(__file__).parents[1].joinpath("src/continua/_core.pyi").write_text(text)
 
 

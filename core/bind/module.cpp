@@ -6,6 +6,8 @@
 
 namespace continua {
 void bind_fields(nb::module_& m);
+void bind_vectors(nb::module_& m);
+void bind_mesh_on_grid(nb::module_& m);
 }
 
 // entry.cpp has the function that Python calls: it looks at the processor first.
@@ -51,4 +53,6 @@ NB_MODULE(_core, m) {
     continua::bind_implicit(m);
     continua::bind_values(m);
     continua::bind_collision(m);
+    continua::bind_vectors(m);
+    continua::bind_mesh_on_grid(m);
 }

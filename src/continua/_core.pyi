@@ -335,3 +335,34 @@ class CollisionPairs:
     def diagonal(self, out: NDArray) -> None: ...
 
     def geometry(self) -> tuple[Any, ...]: ...
+
+def dot(a: NDArray[numpy.float64], b: NDArray[numpy.float64]) -> float:
+    """
+    Sum of products over all entries; the same bits for any number of threads.
+    """
+
+def add_multiple(y: NDArray, factor: float, x: NDArray[numpy.float64]) -> None:
+    """y += factor x"""
+
+def scale_and_add(y: NDArray, factor: float, x: NDArray[numpy.float64]) -> None:
+    """y = factor y + x"""
+
+def to_nodes(x: NDArray, at: NDArray, nodes: NDArray) -> None:
+    """Vectors (n, 3) into the first channels of some nodes; the others stay."""
+
+def from_nodes(nodes: NDArray, at: NDArray, factor: float, mass: NDArray, x: NDArray, out: NDArray) -> None:
+    """mass x + factor times the nodes, (n, 3), at some nodes."""
+
+class MeshOnGrid:
+    """
+    Inverse of D + W^T K W, for meshes whose points move with nodes of a grid.
+    """
+
+    def __init__(self, at: NDArray, weight: NDArray, first: NDArray, column: NDArray, values: NDArray, x: NDArray, inverse: NDArray, mass: NDArray) -> None: ...
+
+    def work(self) -> float:
+        """Multiplications that factorise takes."""
+
+    def factorise(self, first: NDArray, column: NDArray, values: NDArray) -> None: ...
+
+    def apply(self, r: NDArray, out: NDArray) -> None: ...

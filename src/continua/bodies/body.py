@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from continua.bodies.particles import Limits, ParticleSet
 
 if TYPE_CHECKING:
+    from continua.mesh.on_grid import PointsOnGrid
     from continua.transfers.exchange import Exchange
 
 Array = NDArray[np.float64]
@@ -38,6 +39,9 @@ class BodyEnergy(Protocol):
 
     def diagonal(self, nodes: NDArray, *, add: bool) -> None:
         """Diagonal of the second derivative at rest, or one like it [kg]."""
+
+    def points(self) -> PointsOnGrid | None:
+        """Where the second derivative is W^T K W with few points: these, for a preconditioner."""
 
     def react(self, change: float) -> None:
         """The solve is done: by the last gradient, and `change` times the last product, scripts know what they gave."""

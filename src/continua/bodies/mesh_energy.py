@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from continua.mesh.energy import Array
+from continua.mesh.on_grid import PointsOnGrid
+from continua.transfers.weights import node_weights
 
 if TYPE_CHECKING:
     from continua.bodies.mesh_body import MeshBody
@@ -63,6 +65,22 @@ class MeshEnergy:
         stiffness = _sum(np.maximum(term.diagonal(), 0.0) for term in self._terms)
         self._body.let_go(stiffness)
         self._exchange.scatter_values(self._dt**2 * stiffness, nodes, squared=True, add=add)
+
+    def points(self) -> PointsOnGrid:
+        """With the stiffness at the beginning of the step, without what is negative of it."""
+        body, dt, d = self._body, self._dt, self._body.dimension
+        hessian = body.energy.hessian(body.x, positive=True)
+        first, column = hessian.pattern()
+        values = dt * (dt + body.damping) * hessian.values[: len(column) * d * d].reshape(-1, d, d)
+        row = np.repeat(np.arange(len(body)), np.diff(first))
+        values[row == column] += dt * body.drag * body.mass[:, None, None] * np.eye(d)
+        held = np.zeros(len(body), bool)
+        held[body.held] = True
+        values[held[row] | held[column]] = 0.0
+        exchange = self._exchange
+        x = exchange.particles.by_id(exchange.particles.arrays.x)
+        at, weight = node_weights(x, exchange.grid, exchange.rule.degree)
+        return PointsOnGrid(x, body.mass, at, weight, first, column, values)
 
 
 def _sum(arrays: Iterable[Array]) -> Array:

@@ -36,6 +36,9 @@ class ParticleEnergy:
     def diagonal(self, nodes: NDArray, *, add: bool) -> None:
         self._exchange.scatter_tangent_diagonal(self._dt, self._parameters, nodes, add=add)
 
+    def points(self) -> None:
+        """Particles are not joined."""
+
     def react(self, change: float) -> None:
         """Particles have no scripts."""
 

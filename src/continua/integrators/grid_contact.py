@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,8 @@ REGION, STICKY, SLIP = KINDS.index("region"), MODES.index("sticky"), MODES.index
 
 @dataclass
 class NodeContact:
-    """Which nodes touch which obstacle row, and how; the constraint of a minimiser over velocities (N, 3) [m/s].
+    """Which nodes touch which obstacle row, and how; the constraint of a minimiser over velocities (N, 3) [m/s] of the
+    nodes with mass.
 
     Nodes in sticky obstacles move with them and prescribed components are given. Nodes in others may not approach
     them; in slip obstacles they may not leave either (J15 A.3.2 with planes: exact and without curvature).
@@ -46,40 +48,39 @@ class NodeContact:
         touching: ObstacleContacts | None,
         table: ObstacleTable,
         points: Array,
-        active: NDArray[np.bool_],
+        at: NDArray[np.int64],
         dt: float,
         dx: float,
     ) -> NodeContact:
         """touching: nodes that obstacles may touch in a step of dt [s]; of several at a node the nearest counts.
 
-        points (N, 3) [m]; inactive nodes are at rest and not free. Regions of fixed velocity have the last word, the
-        last one of them where they overlap.
+        points (N, 3) [m] of the nodes with mass, at (N,) their numbers among all. Regions of fixed velocity have the
+        last word, the last one of them where they overlap.
         """
-        given, values, owner = _regions(table, points, active, dx)
-        fixed = np.repeat(~active[:, None], 3, axis=1) | given
-        some, at = np.zeros(0, np.intp), np.zeros(0, np.intp)
+        fixed, values, owner = _regions(table, points, dx)
+        some, which = np.zeros(0, np.intp), np.zeros(0, np.intp)
         if touching is not None:
-            some, at = _nearest(touching, active & ~given.any(axis=1))
-        modes = table.rows[touching.row[at], 1] if touching is not None else np.zeros(0)
-        sticky = (modes == STICKY) & (touching.held[at] if touching is not None else False)
+            some, which = _nearest(touching, at, np.logical_not(fixed.any(axis=1)))
+        modes = table.rows[touching.row[which], 1] if touching is not None else np.zeros(0)
+        sticky = (modes == STICKY) & (touching.held[which] if touching is not None else False)
         if touching is not None:
-            owner[some] = touching.row[at]
-            fixed[some[sticky]], values[some[sticky]] = True, touching.velocity[at[sticky]]
-        some, at, modes = some[~sticky], at[~sticky], modes[~sticky]
+            owner[some] = touching.row[which]
+            fixed[some[sticky]], values[some[sticky]] = True, touching.velocity[which[sticky]]
+        some, which, modes = some[~sticky], which[~sticky], modes[~sticky]
         if touching is None:
             empty = np.zeros((0, 3))
             return cls(fixed, values, some, empty, empty, np.zeros(0), some > 0, np.zeros(0), owner, 0.0)
-        tied = touching.held[at] & (modes == SLIP)
-        closing = np.where(tied, 0.0, np.maximum(touching.gap[at], 0.0) / dt)
+        tied = touching.held[which] & (modes == SLIP)
+        closing = np.where(tied, 0.0, np.maximum(touching.gap[which], 0.0) / dt)
         return cls(
             fixed,
             values,
             some,
-            touching.normal[at],
-            touching.velocity[at],
+            touching.normal[which],
+            touching.velocity[which],
             closing,
             tied,
-            table.rows[touching.row[at], 2],
+            table.rows[touching.row[which], 2],
             owner,
             STILL * dx / dt,
         )
@@ -129,18 +130,25 @@ class NodeContact:
         """Without what acts on components that are not free."""
         return np.where(self.fixed, 0.0, g)
 
-    def _tangential(self, g: Array) -> Array:
-        g = self.freed(g)
-        some = self.touching[self.held]
-        n = self.normal[self.held]
-        g[some] -= np.einsum("ij,ij->i", g[some], n)[:, None] * n
+    @cached_property
+    def _fixed_places(self) -> NDArray[np.intp]:
+        return np.flatnonzero(self.fixed)
+
+    def reduce(self, g: Array) -> Array:
+        """Take out of g what acts on components that are not free or into obstacles, in place."""
+        g.reshape(-1)[self._fixed_places] = 0.0
+        if self.held.any():
+            some, n = self.touching[self.held], self.normal[self.held]
+            g[some] -= np.einsum("ij,ij->i", g[some], n)[:, None] * n
         return g
 
     def reduce_gradient(self, gradient: Array) -> Array:
-        return self._tangential(gradient)
+        if not len(self._fixed_places) and not self.held.any():
+            return gradient
+        return self.reduce(gradient.copy())
 
     def reduce_product(self, product: Array, dx: Array) -> Array:
-        return self._tangential(product)
+        return self.reduce(product)
 
     def path(self, x: Array, dx: Array, alpha: float) -> tuple[Array, Array]:
         """Straight, but along the surface of obstacles that would be entered."""
@@ -161,7 +169,7 @@ class NodeContact:
 
 
 def _regions(
-    table: ObstacleTable, points: Array, active: NDArray[np.bool_], dx: float
+    table: ObstacleTable, points: Array, dx: float
 ) -> tuple[NDArray[np.bool_], Array, NDArray[np.intp]]:
     """Components (N, 3) that regions prescribe, their values [m/s] and the rows (N,) that do it, or -1."""
     given, values = np.zeros((len(points), 3), bool), np.zeros((len(points), 3))
@@ -171,18 +179,20 @@ def _regions(
         if int(row[0]) != REGION:
             continue
         _core.collider_surface(row[None].copy(), [table.samples[k]], points, phi, n)
-        some = (active & (phi <= ON_FACE * dx))[:, None] & ~np.isnan(row[16:19])
+        some = (phi <= ON_FACE * dx)[:, None] & ~np.isnan(row[16:19])
         values, given = np.where(some, row[16:19], values), given | some
         owner[some.any(axis=1)] = k
     return given, values, owner
 
 
 def _nearest(
-    touching: ObstacleContacts, free: NDArray[np.bool_]
+    touching: ObstacleContacts, at: NDArray[np.int64], free: NDArray[np.bool_]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Free nodes (n,) that an obstacle holds or may stop, and which contact counts at each: held, then nearest."""
-    counts = free[touching.node] & (touching.held | np.isfinite(touching.gap))
+    """Free nodes (n,) among those numbered `at`, ascending, that an obstacle holds or may stop, and which contact
+    counts at each: held, then nearest."""
+    node = np.minimum(np.searchsorted(at, touching.node), len(at) - 1)
+    counts = (at[node] == touching.node) & free[node] & (touching.held | np.isfinite(touching.gap))
     found = np.flatnonzero(counts)
-    order = found[np.lexsort((touching.gap[found], ~touching.held[found], touching.node[found]))]
-    some, first = np.unique(touching.node[order], return_index=True)
+    order = found[np.lexsort((touching.gap[found], ~touching.held[found], node[found]))]
+    some, first = np.unique(node[order], return_index=True)
     return some, order[first]

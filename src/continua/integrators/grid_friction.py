@@ -10,6 +10,7 @@ a slip speed, and with hardly more iterations than without friction.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,14 +86,14 @@ class Rubbing:
         self._start = -_over(np.where(rest & ~self._stuck, 1.0, 0.0), size)[:, None] * pull
 
     def reduce_gradient(self, gradient: Array) -> Array:
-        g = self.contact.reduce_gradient(gradient)
+        return self.reduce_product(gradient.copy(), gradient)
+
+    def reduce_product(self, product: Array, dx: Array) -> Array:
+        g = self.contact.reduce(product)
         bound = self._stuck | self._start.any(axis=1)
         some, n, e = self.contact.touching[bound], self.contact.normal[bound], self._start[bound]
         g[some] = _part(g[some], n) + _part(g[some], e)
         return g
-
-    def reduce_product(self, product: Array, dx: Array) -> Array:
-        return self.reduce_gradient(product)
 
     def path(self, x: Array, dx: Array, alpha: float) -> tuple[Array, Array]:
         """That of the contact, but nodes that would turn round stop."""
@@ -106,10 +107,18 @@ class Rubbing:
         return y, dy
 
 
+class Scaled(Objective, Protocol):
+    """An objective that knows the diagonal of its Hessian, or one like it."""
+
+    @property
+    def inverse(self) -> Array:
+        """1 over it, (N, 3)."""
+
+
 class Rubbed:
     """An objective and the friction of nodes on obstacles; an `Objective`."""
 
-    def __init__(self, objective: Objective, rubbing: Rubbing) -> None:
+    def __init__(self, objective: Scaled, rubbing: Rubbing) -> None:
         self._objective, self._rubbing = objective, rubbing
         self._touching, self._normal = rubbing.contact.touching, rubbing.contact.normal
 
@@ -129,9 +138,8 @@ class Rubbed:
         self._turning = _over(self._rubbing.limits, speed)
         self._aside = np.cross(self._normal, _over(np.ones_like(speed), speed)[:, None] * u)
         added = self._turning[:, None] * self._aside**2
-        inverse = self._objective.precondition(np.ones_like(x))
         self._lower = np.ones_like(x)
-        self._lower[self._touching] += inverse[self._touching] * added
+        self._lower[self._touching] /= np.sqrt(1 + self._objective.inverse[self._touching] * added)
 
     def product(self, dx: Array) -> Array:
         """Friction is the same at any speed, but it turns with the way that a node slides."""
@@ -140,8 +148,8 @@ class Rubbed:
         return product
 
     def precondition(self, r: Array) -> Array:
-        """1 / (a + f) in place of the 1 / a of all else."""
-        return self._objective.precondition(r) / self._lower
+        """As if 1 / (a + f) were in place of the 1 / a of all else, half of it on either side."""
+        return self._lower * self._objective.precondition(self._lower * r)
 
 
 class Expanded:
@@ -149,7 +157,7 @@ class Expanded:
 
     def __init__(self, energy: GridEnergy, product: Callable[[Array], Array], b: Array) -> None:
         self.product, self._b = product, b
-        self.precondition = energy.precondition
+        self.precondition, self.inverse = energy.precondition, energy.inverse
 
     def value(self, x: Array) -> float:
         return 0.5 * dot(self.product(x), x) - dot(self._b, x)

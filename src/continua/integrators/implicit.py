@@ -14,10 +14,10 @@ from continua.errors import SetupError
 from continua.integrators.field import Field
 from continua.integrators.grid_contact import NodeContact
 from continua.integrators.grid_energy import GridEnergy
-from continua.integrators.grid_friction import Expanded, Rubbed, Rubbing
+from continua.integrators.grid_friction import Expanded, Rubbed, Rubbing, Scaled
 from continua.integrators.schemes import Optimization, SemiImplicit
 from continua.integrators.stepper import NodeStepper, StepResult, StepSetting
-from continua.optimize import Objective, Options, Stopping, minimise
+from continua.optimize import Options, Stopping, minimise
 from continua.optimize.krylov import SOLVERS, norm
 
 Array = NDArray[np.float64]
@@ -89,16 +89,16 @@ class ImplicitGrid(NodeStepper):
     # ---- the solve -------------------------------------------------------------------------------------------
 
     def _solve(self, old: NDArray, step: StepSetting, result: StepResult) -> None:
-        """New node velocities and mass."""
-        flat = old.reshape(-1, 4).astype(np.float64)
-        before = flat[:, :3]
-        mass = np.where(flat[:, 3] > NEGLIGIBLE * flat[:, 3].max(), flat[:, 3], 0.0)
+        """New node velocities and mass. Unknowns are the velocities of nodes with mass; all others are at rest."""
+        flat = old.reshape(-1, 4)
+        at = np.flatnonzero(flat[:, 3] > NEGLIGIBLE * flat[:, 3].max())
+        mass = flat[at, 3].astype(np.float64)
         push = np.zeros(3)
         push[: self.field.dimension] = step.dt * step.gravity
-        target = np.where(mass[:, None] > 0, before + push, 0.0)
+        target = flat[at, :3] + push
         table = step.obstacles
-        contact = self._obstacles(old, step, mass > 0)
-        energy = GridEnergy(self.field, mass, target, step.dt)
+        contact = self._obstacles(old, step, at)
+        energy = GridEnergy(self.field, at, mass, target, step.dt)
         self.rubbing = Rubbing(contact)
         if isinstance(self.settings, SemiImplicit):
             v, reaction = self._one_newton_step(energy, contact, target, push, result)
@@ -107,17 +107,17 @@ class ImplicitGrid(NodeStepper):
         impulse = contact.impulses(reaction, self.rubbing.impulses(v, reaction))
         result.impulses += table.per_obstacle(_per_row(impulse, contact.owner, len(table)))
         self.nodes = self._node_array(self._nodes)
-        self.nodes[:] = old
-        self.nodes.reshape(-1, 4)[:, :3] = v
+        self.nodes[..., :3], self.nodes[..., 3] = 0.0, old[..., 3]
+        self.nodes.reshape(-1, 4)[at, :3] = v
 
-    def _obstacles(self, old: NDArray, step: StepSetting, active: NDArray[np.bool_]) -> NodeContact:
-        """The conditions that obstacles put on the nodes."""
+    def _obstacles(self, old: NDArray, step: StepSetting, at: NDArray[np.int64]) -> NodeContact:
+        """The conditions that obstacles put on the nodes numbered `at`."""
         table, field = step.obstacles_of(self.name), self.field
         touching = None
         if len(table):
             one = self.contact_field(old)
             touching = obstacle_contacts(one, table, field.lattice, field.degree)
-        return NodeContact.of(touching, table, self._node_points(), active, step.dt, field.lattice.dx)
+        return NodeContact.of(touching, table, self._node_points()[at], at, step.dt, field.lattice.dx)
 
     def _node_points(self) -> Array:
         grid = self.field.grid
@@ -135,6 +135,7 @@ class ImplicitGrid(NodeStepper):
         settings = self.settings
         assert isinstance(settings, SemiImplicit)
         still = np.zeros_like(target)
+        energy.hold(contact.fixed)
         energy.prepare(still, positive=settings.positive)
         impulse = -energy.gradient(still)
 
@@ -149,7 +150,7 @@ class ImplicitGrid(NodeStepper):
             found = SOLVERS[settings.krylov](
                 lambda u: contact.reduce_product(energy.product(u, settings.implicitness), u),
                 -contact.reduce_gradient(gradient(v)),
-                energy.precondition,
+                lambda r: contact.reduce(energy.precondition(r)),
                 stopping,
             )
             v += found.x
@@ -191,9 +192,9 @@ class ImplicitGrid(NodeStepper):
         gravity has added to the target."""
         settings = self.settings
         assert isinstance(settings, Optimization)
-        free = mass > 0
-        force = -energy.gradient(target)  # of the elastic energy alone, for there is no inertia at the target
-        explicit = target + np.divide(force, mass[:, None], out=np.zeros_like(force), where=free[:, None])
+        energy.hold(contact.fixed)
+        # The gradient is that of the elastic energy alone, for there is no inertia at the target.
+        explicit = target - energy.gradient(target) / energy.mass
         crossing = self.field.lattice.dx / dt  # speed of a cell per step
         given = settings.absolute_tolerance
         options = Options(
@@ -202,7 +203,7 @@ class ImplicitGrid(NodeStepper):
                 energy.rounding if given is None else given * dt,
             ),
             start_tolerance=UNTOUCHED * energy.rounding if given is None else None,
-            forcing=float(np.sqrt(free.sum()) * mass[free].mean() * crossing) ** -0.5,
+            forcing=float(np.sqrt(len(mass)) * mass.mean() * crossing) ** -0.5,
             krylov=settings.krylov,
             positive=settings.positive,
             max_iterations=settings.max_iterations,
@@ -217,7 +218,7 @@ class ImplicitGrid(NodeStepper):
 
     def _rubbed(
         self,
-        objective: Objective,
+        objective: Scaled,
         starts: Sequence[Array],
         pressed: Array,
         options: Options,

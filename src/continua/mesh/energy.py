@@ -38,9 +38,13 @@ class BlockHessian:
         self._kernel.diagonal(self.values, out)
         return out
 
+    def pattern(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """First block of every row (N + 1,), and the column of every block."""
+        return self._kernel.pattern()
+
     def matrix(self) -> sparse.bsr_matrix:
         """The same as a SciPy matrix (N d, N d), for direct solvers."""
-        rows, columns = self._kernel.pattern()
+        rows, columns = self.pattern()
         count, d = self._nodes
         blocks = self.values[: len(columns) * d * d].reshape(-1, d, d).transpose(0, 2, 1)
         return sparse.bsr_matrix((blocks, columns, rows), shape=(count * d, count * d))

@@ -11,7 +11,8 @@ class Constraint(Protocol):
     """A feasible set with a projection P onto it (J15 A.3.2). The objective is E'(P(x)); x is always feasible between
     iterations, and the steps of one iteration run along alpha -> P(x + alpha dx).
 
-    All arrays have the shape of x. Methods give new arrays or their unchanged argument.
+    All arrays have the shape of x. Methods give new arrays or their unchanged argument, but `reduce_product` may change
+    the product.
     """
 
     def project(self, x: Array) -> Array:

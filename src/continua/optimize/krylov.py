@@ -14,6 +14,7 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from continua import _core
 from continua.errors import SetupError
 
 Array = NDArray[np.float64]
@@ -21,15 +22,10 @@ Operator = Callable[[Array], Array]
 Measure = Callable[[Array], float]
 Ending = Literal["tol", "negative-curvature", "max_iter", "breakdown"]
 
-_CHUNK = 4096
-
 
 def dot(a: Array, b: Array) -> float:
-    """Full contraction; sums of fixed chunks, because BLAS rounds differently for every number of threads."""
-    a, b = a.ravel(), b.ravel()
-    whole = len(a) // _CHUNK * _CHUNK
-    parts = np.einsum("ij,ij->i", a[:whole].reshape(-1, _CHUNK), b[:whole].reshape(-1, _CHUNK))
-    return float(parts.sum() + np.einsum("i,i->", a[whole:], b[whole:]))
+    """Full contraction; the same bits for any number of threads."""
+    return _core.dot(a, b)
 
 
 def norm(a: Array) -> float:
@@ -136,8 +132,7 @@ def cg(
     while (status := solve.finished()) is None:
         z = precondition(r)
         rz = solve.square(r, z)
-        p *= rz / previous
-        p += z
+        _core.scale_and_add(p, rz / previous, z)
         q = operator(p)
         curvature = dot(p, q)
         if status := solve.meets(curvature, p):
@@ -145,8 +140,8 @@ def cg(
         if rz * curvature == 0:
             return solve.ended("breakdown")
         alpha = rz / curvature
-        solve.x += alpha * p
-        r -= alpha * q
+        _core.add_multiple(solve.x, alpha, p)
+        _core.add_multiple(r, -alpha, q)
         solve.residual = solve.measure(r)
         previous = rz
     return solve.ended(status)
@@ -168,16 +163,14 @@ def cr(
         if status := solve.meets(curvature, r):
             return solve.ended(status)
         for direction, new in ((p, r), (q, product)):
-            direction *= curvature / previous
-            direction += new
+            _core.scale_and_add(direction, curvature / previous, new)
         z = precondition(q)
         qz = solve.square(q, z)
         if qz * curvature == 0:
             return solve.ended("breakdown")
         alpha = curvature / qz
-        solve.x += alpha * p
-        r -= alpha * z
-        rho -= alpha * q
+        for changed, factor, by in ((solve.x, alpha, p), (r, -alpha, z), (rho, -alpha, q)):
+            _core.add_multiple(changed, factor, by)
         solve.residual = solve.measure(rho)
         previous = curvature
     return solve.ended(status)
