@@ -5,7 +5,7 @@
 namespace continua {
 
 template <class T>
-void scatter_faces_arrays(nb::handle, nb::handle, const Order&, nb::handle, int, int, nb::handle, nb::handle);
+void scatter_faces_arrays(nb::handle, nb::handle, const Order&, nb::handle, const Links&, int, int, bool, nb::handle, nb::handle);
 template <class T>
 nb::dict gather_faces_arrays(nb::handle, nb::handle, nb::handle, const Order&, nb::handle, const Links&, nb::handle, nb::handle,
                              nb::handle, int, int, double, double, uint64_t);
@@ -13,13 +13,13 @@ nb::dict gather_faces_arrays(nb::handle, nb::handle, nb::handle, const Order&, n
 void bind_faces(nb::module_& m) {
     m.def(
         "scatter_faces",
-        [](nb::object particles, nb::object lattice, const Order& order, nb::object plan, int dimension, int degree,
-           nb::object momentum, nb::object mass) {
+        [](nb::object particles, nb::object lattice, const Order& order, nb::object plan, const Links& links, int dimension,
+           int degree, bool add, nb::object momentum, nb::object mass) {
             auto* call = is_single(particles) ? &scatter_faces_arrays<float> : &scatter_faces_arrays<double>;
-            call(particles, lattice, order, plan, dimension, degree, momentum, mass);
+            call(particles, lattice, order, plan, links, dimension, degree, add, momentum, mass);
         },
-        nb::arg("particles"), nb::arg("lattice"), nb::arg("order"), nb::arg("plan"), nb::arg("dimension"),
-        nb::arg("degree"), nb::arg("momentum"), nb::arg("mass"));
+        nb::arg("particles"), nb::arg("lattice"), nb::arg("order"), nb::arg("plan"), nb::arg("links"),
+        nb::arg("dimension"), nb::arg("degree"), nb::arg("add"), nb::arg("momentum"), nb::arg("mass"));
     m.def(
         "gather_faces",
         [](nb::object particles, nb::object out, nb::object lattice, const Order& order, nb::object plan, const Links& links,

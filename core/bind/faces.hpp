@@ -7,8 +7,8 @@
 namespace continua {
 
 template <class T>
-void scatter_faces_arrays(nb::handle particles, nb::handle lattice, const Order& order, nb::handle plan, int dimension,
-                          int degree, nb::handle momentum, nb::handle mass);
+void scatter_faces_arrays(nb::handle particles, nb::handle lattice, const Order& order, nb::handle plan, const Links& links,
+                          int dimension, int degree, bool add, nb::handle momentum, nb::handle mass);
 
 template <class T>
 nb::dict gather_faces_arrays(nb::handle particles, nb::handle out, nb::handle lattice, const Order& order, nb::handle plan,

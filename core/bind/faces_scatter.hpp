@@ -5,8 +5,8 @@
 namespace continua {
 
 template <class T>
-void scatter_faces_arrays(nb::handle particles_, nb::handle lattice_, const Order& order_, nb::handle plan_, int dimension,
-                          int degree, nb::handle momentum_, nb::handle mass_) {
+void scatter_faces_arrays(nb::handle particles_, nb::handle lattice_, const Order& order_, nb::handle plan_,
+                          const Links& links, int dimension, int degree, bool add, nb::handle momentum_, nb::handle mass_) {
     dispatch(momentum_, "momentum", dimension, [&]<class S, int d>() {
         if constexpr (std::is_same_v<S, T>) {
             const Particles<T> particles = particles_of<T, d>(particles_, "particles");
@@ -16,13 +16,16 @@ void scatter_faces_arrays(nb::handle particles_, nb::handle lattice_, const Orde
             check_modes<T, d>(particles, plan, "particles");
             const ScatterOptions<T> options{
                 .dt = T(0), .momentum = true, .stress = false, .gradient = false, .affine = plan.affine, .high = plan.high};
+            const int64_t node_blocks = length(momentum_, "momentum");
+            T* momentum = checked<T>(momentum_, "momentum", {node_blocks, kBlockNodes<d>, 4});
+            T* mass = checked<T>(mass_, "mass", {node_blocks, kBlockNodes<d>, 4});
+            const Tiles tiles = tiles_of<d>(links, blocks.count, node_blocks);
+            if (!add)
+                for (T* nodes : {momentum, mass}) clear_nodes(nodes, node_blocks, kBlockNodes<d> * 4);
             with_degree(degree, [&]<int g>() {
-                constexpr int nodes = kTileNodes<d, FaceStencils<T, d, g>::kTileDegree>;
-                T* momentum = checked<T>(momentum_, "momentum", {blocks.count, nodes, 4});
-                T* mass = checked<T>(mass_, "mass", {blocks.count, nodes, 4});
                 nb::gil_scoped_release release;
                 with_face_set<g>(options.high, [&]<ModeSet set>() {
-                    scatter_faces<T, d, g, set>(particles, lattice, blocks, options, momentum, mass);
+                    scatter_faces<T, d, g, set>(particles, lattice, blocks, tiles, options, momentum, mass);
                 });
             });
         } else {

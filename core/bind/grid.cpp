@@ -122,26 +122,6 @@ T* nodes_of(nb::handle object, int64_t blocks, const char* name = "nodes") {
     return checked<T>(object, name, {blocks, kBlockNodes<d>, 4});
 }
 
-// overlap: nodes that tiles reach beyond their block, the degree of the splines or one more on faces.
-void collect(nb::object tiles, const Links& links, int dimension, int overlap, bool accumulate, nb::object nodes) {
-    dispatch(nodes, "nodes", dimension, [&]<class T, int d>() {
-        auto add = [&]<int g>() {
-            const int64_t blocks = length(nodes, "nodes"), count = length(tiles, "tiles");
-            const T* t = checked<T>(tiles, "tiles", {count, kTileNodes<d, g>, 4});
-            if (links.dimension != d || links.node_blocks != blocks || links.particle_blocks != count)
-                throw std::invalid_argument("links: do not belong to these tiles and nodes");
-            const int32_t* s = links.sources.data();
-            T* n = nodes_of<T, d>(nodes, blocks);
-            nb::gil_scoped_release release;
-            collect_tiles<T, d, g>(t, s, blocks, accumulate, n);
-        };
-        if (overlap == kSide)
-            add.template operator()<kSide>();
-        else
-            with_degree(overlap, add);
-    });
-}
-
 void to_velocity(nb::object nodes, int dimension, std::vector<double> increment) {
     dispatch(nodes, "nodes", dimension, [&]<class T, int d>() {
         if (increment.size() != d) throw std::invalid_argument("increment: one number per axis is needed");
@@ -174,14 +154,7 @@ void bind_grid(nb::module_& m) {
     m.def("link_blocks", &link, nb::arg("order"), nb::arg("node_keys"), nb::arg("lattice"), nb::arg("dimension"));
     m.def("neighbour_blocks", &neighbour_blocks, nb::arg("keys"), nb::arg("lattice"), nb::arg("dimension"));
     m.def("node_coordinates", &node_coordinates, nb::arg("keys"), nb::arg("dimension"));
-    m.def("collect_tiles", &collect, nb::arg("tiles"), nb::arg("links"), nb::arg("dimension"), nb::arg("overlap"),
-          nb::arg("accumulate"), nb::arg("nodes"));
     m.def("momentum_to_velocity", &to_velocity, nb::arg("nodes"), nb::arg("dimension"), nb::arg("increment"));
-    m.def("tile_nodes", [](int dimension, int degree) {
-        int n = 1;
-        for (int a = 0; a < dimension; ++a) n *= kSide + degree;
-        return n;
-    });
 }
 
 }  // namespace continua

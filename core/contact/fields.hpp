@@ -117,7 +117,7 @@ struct ParticleCubes {
         thin = set.thin;
         if (thin) return;
         alignas(64) T volume[kBatch];
-        batch.fetch(set.particles.volume, volume);
+        batch.fetch(set.particles.volume, set.particles.stride, 1, volume);
         batch.fetch(set.particles.F, set.particles.stride, d * d, F);
         for (int j = 0; j < kBatch; ++j) {  // most bodies have particles of one volume: roots are slow
             if (volume[j] != last_volume_) {

@@ -77,7 +77,7 @@ void add_fill(const FieldSet<T>& set, const NearTiles<T, d, degree>& near, int64
     detail::FillWeights<T, d, degree> weights;
     near.for_batches(set, near.tiles[k], lattice, [&](const BatchIndices& batch, const TilePlaces<T, d, degree>& places) {
         batch.fetch(set.particles.F, set.particles.stride, d * d, F);
-        batch.fetch(set.particles.volume, volume);
+        batch.fetch(set.particles.volume, set.particles.stride, 1, volume);
         detail::current_volumes<T, d>(F, volume, scale, volume);
         weights.compute(places, lattice.inv_dx);
         for (int j = 0; j < batch.count; ++j) {

@@ -78,7 +78,7 @@ struct TilePlaces {
               const BlockCoords<d>& block) {
         alignas(64) T x[kBatch];
         for (int a = 0; a < d; ++a) {
-            batch.fetch(particles.x + a * particles.stride, x);
+            batch.fetch(particles.x + a * particles.stride, particles.stride, 1, x);
             find(a, x, lattice, block);
         }
     }
@@ -193,7 +193,7 @@ struct NearTiles {
         for (int a = 0; a < d; ++a) {
             if (!box.leaves_out(a)) continue;
             bool some = false;
-            batch.fetch(set.particles.x + a * set.particles.stride, x);
+            batch.fetch(set.particles.x + a * set.particles.stride, set.particles.stride, 1, x);
             for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
                 const V first = Places::first_of(Places::in_block(a, load<V>(x + lane), lattice, block));
                 const auto meets = first >= V(T(box.low[a] - degree)) && first <= V(T(box.high[a]));
@@ -206,10 +206,10 @@ struct NearTiles {
         return true;
     }
     static void prefetch_particle(const FieldSet<T>& set, int64_t i) {
-        prefetch<false>(set.particles.x, set.particles.stride, d, i);
+        prefetch(set.particles.x, set.particles.stride, d, i);
         if (set.thin) return;
-        prefetch<false>(set.particles.volume, 0, 1, i);
-        prefetch<false>(set.particles.F, set.particles.stride, d * d, i);
+        prefetch(set.particles.volume, 0, 1, i);
+        prefetch(set.particles.F, set.particles.stride, d * d, i);
     }
     // function(tile, coordinates in it, number) for all nodes asked about and the tiles that hold them.
     template <class Function>

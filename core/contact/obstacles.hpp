@@ -171,11 +171,9 @@ struct ObstacleZone {
 template <class T>
 double sum_of_block(const T* column, const Blocks& order, int64_t block) {
     double sums[kBatch] = {}, total = 0;
-    alignas(64) T values[kBatch];
     for (int64_t begin = order.offsets[block], end = order.offsets[block + 1]; begin < end; begin += kBatch) {
         const BatchIndices batch(order.order, begin, end);
-        batch.fetch(column, values);
-        for (int j = 0; j < kBatch; ++j) sums[j] += j < batch.count ? double(values[j]) : 0.0;
+        for (int j = 0; j < kBatch; ++j) sums[j] += j < batch.count ? double(column[batch.at[j]]) : 0.0;
     }
     for (double sum : sums) total += sum;
     return total;

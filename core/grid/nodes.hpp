@@ -1,5 +1,4 @@
-// Node arrays: (blocks, 4^d, 4) with channels (x, y, z or 0, mass). Tiles: the (4 + degree)^d nodes a particle block
-// reaches, scattered by one thread; grid blocks then add up the tiles that overlap them in a fixed order.
+// Node arrays: (blocks, 4^d, 4) with channels (x, y, z or 0, mass). Tiles: the (4 + degree)^d nodes a particle block reaches.
 #pragma once
 
 #include <utility>
@@ -52,25 +51,6 @@ inline void for_shared_rows(int corner, Function&& function) {
     static_corners<d>([&](auto c) {
         if (c == corner) for_shared_rows<d, degree, c>(function);
     });
-}
-
-// nodes[b] (+)= sum over corners of the overlapping tiles.
-template <class T, int d, int degree>
-void collect_tiles(const T* tiles, const int32_t* sources, int64_t blocks, bool accumulate, T* nodes) {
-    constexpr int64_t kTile = int64_t(kTileNodes<d, degree>) * 4, kBlock = int64_t(kBlockNodes<d>) * 4;
-#pragma omp parallel for schedule(dynamic, 16) num_threads(team(blocks, kBlocksPerThread))
-    for (int64_t b = 0; b < blocks; ++b) {
-        T* block = nodes + b * kBlock;
-        if (!accumulate) std::fill(block, block + kBlock, T(0));
-        static_corners<d>([&](auto corner) {
-            const int32_t s = sources[b * kCorners<d> + corner];
-            if (s < 0) return;
-            const T* tile = tiles + s * kTile;
-            for_shared_rows<d, degree, corner>([&](int from, int to, auto count) {
-                for (int k = 0; k < 4 * count; ++k) block[4 * to + k] += tile[4 * from + k];
-            });
-        });
-    }
 }
 
 // Momentum -> velocity, plus dt * acceleration; nodes without mass stay at rest. J15 section 2.2 steps 3, 5.

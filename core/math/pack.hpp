@@ -1,5 +1,4 @@
-// Pack: the four channels of one grid node for each of G particles that share their nodes. Where registers hold eight
-// numbers two particles of a cell are handled at once, else one.
+// Pack: 4 G numbers of a row of grid nodes, G nodes with four channels each or twice as many with two.
 #pragma once
 
 #include <utility>
@@ -14,9 +13,6 @@ namespace continua {
 
 template <class T, int G>
 using Pack = stdx::simd<T, stdx::simd_abi::deduce_t<T, 4 * G>>;
-
-template <class T>
-inline constexpr int kPacked = lanes_of<Lanes<T>>() >= 8 ? 2 : 1;
 
 namespace detail {
 template <class T, int n>
@@ -67,44 +63,24 @@ inline Pack<T, G> picked(const T* from, Pick&& pick) {
 }
 }  // namespace detail
 
-// w[0] ... w[G - 1], each repeated over four channels. Reads 4 G numbers.
-template <int G, class T>
+// w[0], w[1], ... each repeated over all channels of a node, 4 G numbers in all. Reads as many.
+template <int G, int channels = 4, class T>
 inline Pack<T, G> spread(const T* w) {
-    if constexpr (G == 1)
+    if constexpr (G == 1 && channels == 4)
         return Quad<T>(*w);
     else
-        return detail::picked<G>(w, [](auto i) { return std::integral_constant<int, i / 4>{}; });
+        return detail::picked<G>(w, [](auto i) { return std::integral_constant<int, i / channels>{}; });
 }
 
-// The same four channels G times. Reads 4 G numbers.
-template <int G, class T>
+// The same channels for all nodes. Reads 4 G numbers.
+template <int G, int channels = 4, class T>
 inline Pack<T, G> repeat(const T* node) {
-    if constexpr (G == 1)
+    if constexpr (G == 1 && channels == 4)
         return Quad<T>(node, stdx::element_aligned);
-    else if constexpr (G == 2)
+    else if constexpr (G == 2 && channels == 4)
         return detail::join(node, node);
     else
-        return detail::picked<G>(node, [](auto i) { return std::integral_constant<int, i % 4>{}; });
-}
-
-// Four channels of each particle's own record, records `stride` numbers apart.
-template <int G, class T>
-inline Pack<T, G> load_records(const T* record, int stride) {
-    if constexpr (G == 1)
-        return Quad<T>(record, stdx::element_aligned);
-    else
-        return detail::join(record, record + stride);
-}
-template <int G, class T>
-inline void store_records(const Pack<T, G>& pack, T* record, int stride) {
-    if constexpr (G == 1) {
-        pack.copy_to(record, stdx::element_aligned);
-    } else {
-        using Raw8 = typename detail::RawVector<T, 8>::type;
-        const Raw8 raw = static_cast<Raw8>(pack);
-        Quad<T>(__builtin_shufflevector(raw, raw, 0, 1, 2, 3)).copy_to(record, stdx::element_aligned);
-        Quad<T>(__builtin_shufflevector(raw, raw, 4, 5, 6, 7)).copy_to(record + stride, stdx::element_aligned);
-    }
+        return detail::picked<G>(node, [](auto i) { return std::integral_constant<int, i % channels>{}; });
 }
 
 }  // namespace continua

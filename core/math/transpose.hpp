@@ -1,4 +1,4 @@
-// Between component-major batches and one record of four channels per particle, four particles at a time.
+// From component-major batches to one record of four channels per particle, four particles at a time.
 #pragma once
 
 #include "pack.hpp"
@@ -29,17 +29,6 @@ inline void to_records(const T* const (&channel)[channels], T* record, int strid
             if constexpr (add) q[k] += Quad<T>(to, stdx::element_aligned);
             q[k].copy_to(to, stdx::element_aligned);
         }
-    }
-}
-
-// The inverse for the first `channels` channels, written to channel[c * kBatch + j].
-template <class T, int channels>
-inline void from_records(const T* record, int stride, T* channel) {
-    for (int j = 0; j < kBatch; j += 4) {
-        Quad<T> q[4];
-        for (int k = 0; k < 4; ++k) q[k] = Quad<T>(record + (j + k) * stride, stdx::element_aligned);
-        transpose(q[0], q[1], q[2], q[3]);
-        for (int c = 0; c < channels; ++c) q[c].copy_to(channel + c * kBatch + j, stdx::element_aligned);
     }
 }
 

@@ -173,16 +173,17 @@ inline void contract(const X& x, const Y& y, const Z& z, Value&& value, Put&& pu
     static_for<M::count>([&](auto slot) { put(slot, sums[slot]); });
 }
 
-// f<G>(first) for packs of nodes that cover a row of `nodes`; the last pack may reach beyond it.
-template <class T, int nodes, class Function>
+// f<G>(first) for packs of 4 G numbers that cover a row of nodes with `channels` numbers each, `first` being a node; the last pack may
+// reach beyond the row.
+template <class T, int nodes, int channels = 4, class Function>
 inline void for_node_packs(Function&& f) {
-    constexpr int kMost = std::min(4, lanes_of<Lanes<T>>() / 4 > 0 ? lanes_of<Lanes<T>>() / 4 : 1);
+    constexpr int kWidest = lanes_of<Lanes<T>>() >= 16 ? 4 : lanes_of<Lanes<T>>() >= 8 ? 2 : 1;
     auto next = [&]<int first>(auto& self, std::integral_constant<int, first>) {
-        constexpr int left = nodes - first;
+        constexpr int left = (nodes - first) * channels;
         if constexpr (left > 0) {
-            constexpr int G = kMost == 4 && left >= 3 ? 4 : kMost >= 2 && left >= 2 ? 2 : 1;
+            constexpr int G = kWidest >= 4 && left > 8 ? 4 : kWidest >= 2 && left > 4 ? 2 : 1;
             f.template operator()<G>(first);
-            self(self, std::integral_constant<int, first + G>{});
+            self(self, std::integral_constant<int, first + 4 * G / channels>{});
         }
     };
     next(next, std::integral_constant<int, 0>{});

@@ -13,159 +13,6 @@
 
 namespace continua {
 
-template <class T, int d, int degree_>
-struct FaceStencils {
-    using Scalar = T;
-    static constexpr int dimension = d, degree = degree_;
-    static constexpr int K = degree + 2;
-    static constexpr int S = kSide + degree + 1;
-    static constexpr int kNode = 8, kTileDegree = degree + 1, kFactors = d;
-    enum Kind { off_axis, own_axis };
-    alignas(64) T w[2][d][K][kBatch], wr[2][d][K][kBatch], w2[2][d][degree == 3 ? K : 1][kBatch];
-    alignas(64) T difference[d][K][kBatch];  // along the own axis; off it they start at the first node
-    alignas(64) T kappa[2][d][kBatch], norm[2][d][kBatch], norm2[2][d][kBatch];
-    int32_t node[kBatch], cell[kBatch];  // tile nodes: first of the stencil, and of the cell that holds the particle
-
-    static Kind kind(int axis, int component) { return axis == component ? own_axis : off_axis; }
-    const T* norm_of(int axis, int component) const { return norm[kind(axis, component)][axis]; }
-    const T* norm2_of(int axis, int component) const { return norm2[kind(axis, component)][axis]; }
-    const T* kappa_of(int axis, int component) const { return kappa[kind(axis, component)][axis]; }
-    template <int G>
-    auto scatter_weights(int j, bool quadratic) const;
-    template <int G>
-    auto gather_weights(int j, bool quadratic) const;
-
-    // block: of the lattice of cell centres.
-    void compute(const T* x, const Lattice<T, d>& lattice, const BlockCoords<d>& block, bool norms) {
-        using V = Lanes<T>;
-        using Spline = BSpline<degree>;
-        alignas(64) T local[d][kBatch], holder[d][kBatch];
-        for (int a = 0; a < d; ++a) {
-            const V first_of_block = V(T(kSide * block[a])), span = V(T(kSide * lattice.period[a]));
-            const V shift = V(T(Spline::shift)), half = V(T(0.5));
-            for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
-                V q = (load<V>(x + a * kBatch + lane) - V(lattice.origin[a])) * V(lattice.inv_dx) - first_of_block;
-                // Across the seam: halfway between where block particles lie and where their images would.
-                if (lattice.period[a]) q = select(q < shift + half + V(T(kSide / 2)) - half * span, V(q + span), q);
-                // Rounding may disagree with the sort by one cell at a block face; the clamps keep stencils in the tile.
-                const V first = min(max(V(stdx::floor(V(q - half - shift))), V(0)), V(T(kSide - 1)));
-                const V own = min(max(V(stdx::floor(V(q - shift))), first), V(first + V(1)));
-                store(first, local[a] + lane);
-                store(min(max(V(stdx::floor(q)), V(0)), V(T(S - 1))), holder[a] + lane);
-                patterns(off_axis, a, lane, V(q - half - first), V(0), norms);
-                patterns(own_axis, a, lane, V(q - own), V(own - first), norms);
-            }
-        }
-        tile_indices<d, S>(local, node);
-        tile_indices<d, S>(holder, cell);
-    }
-    template <class Function>
-    void for_packs(int count, Function&& function) const {
-        for_equal_pairs<T>(node, count, function);
-    }
-
-  private:
-    // f: distance from the first of degree + 1 nodes; `late` (0 or 1): how far that one is from the first of K.
-    template <class V>
-    void patterns(Kind kind, int a, int lane, const V& f, const V& late, bool norms) {
-        using Spline = BSpline<degree>;
-        V weight[degree + 1], moment[degree + 1], square[degree + 1], differences[degree + 1];
-        Spline::weights(f, weight);
-        V spread = V(0);
-        for (int k = 0; k <= degree; ++k) {
-            const V r = V(T(k)) - f, s = r * r - V(T(1) / T(3));
-            moment[k] = weight[k] * r;
-            square[k] = weight[k] * s;
-            differences[k] = Spline::difference(k, V(1));
-            spread += square[k] * s;
-        }
-        auto lay = [&](const V* from, T(&to)[K][kBatch]) {
-            for (int k = 0; k < K; ++k) {
-                const V early = k <= degree ? from[k] : V(0), later = k > 0 ? from[k - 1] : V(0);
-                store(select(late > V(0), later, early), to[k] + lane);
-            }
-        };
-        lay(weight, w[kind][a]);
-        if (kind == own_axis) lay(differences, difference[a]);
-        if constexpr (degree > 1) lay(moment, wr[kind][a]);
-        store(Spline::kappa(f), kappa[kind][a] + lane);
-        if (!norms) return;
-        store(Spline::norm(weight), norm[kind][a] + lane);
-        if constexpr (degree == 3) {
-            lay(square, w2[kind][a]);
-            store(spread, norm2[kind][a] + lane);
-        }
-    }
-};
-
-// Channel `axis` of every quad from `own`, the others from `off`.
-template <int axis, class Q>
-inline Q with_channel(const Q& off, const Q& own) {
-    using T = typename Q::value_type;
-    constexpr int n = int(Q::size());
-    using Raw = typename detail::RawVector<T, n>::type;
-    const Raw a = static_cast<Raw>(off), b = static_cast<Raw>(own);
-    if constexpr (n == 4)
-        return Q(__builtin_shufflevector(a, b, axis == 0 ? 4 : 0, axis == 1 ? 5 : 1, axis == 2 ? 6 : 2, 3));
-    else
-        return Q(__builtin_shufflevector(a, b, axis == 0 ? 8 : 0, axis == 1 ? 9 : 1, axis == 2 ? 10 : 2, 3,
-                                         axis == 0 ? 12 : 4, axis == 1 ? 13 : 5, axis == 2 ? 14 : 6, 7));
-}
-
-// Weights of G particles that share their nodes, or (twice) of one particle for both its records.
-template <int G, bool twice, class Stencil>
-struct FaceWeights {
-    using T = typename Stencil::Scalar;
-    using Q = Pack<T, G>;
-    static constexpr int d = Stencil::dimension, degree = Stencil::degree, K = Stencil::K;
-    Q w[d][K], wr[d][K], w2[d][degree == 3 ? K : 1], D[d][K];
-
-    FaceWeights(const Stencil& st, int j, bool quadratic) {
-        static_for<d>([&](auto a) {
-            // Off its own axis a component starts at the first node, so it has nothing on the last one.
-            auto both = [&](const T(&off)[K][kBatch], const T(&own)[K][kBatch], Q* out) {
-                for (int k = 0; k < K; ++k) out[k] = with_channel<a>(k <= degree ? one(off[k] + j) : Q(0), one(own[k] + j));
-            };
-            both(st.w[0][a], st.w[1][a], w[a]);
-            if constexpr (degree > 1) both(st.wr[0][a], st.wr[1][a], wr[a]);
-            if (degree == 1 || quadratic)
-                for (int k = 0; k < K; ++k)
-                    D[a][k] = with_channel<a>(k <= degree ? BSpline<degree>::difference(k, Q(1)) : Q(0),
-                                              one(st.difference[a][k] + j));
-            if constexpr (degree == 3)
-                if (quadratic) both(st.w2[0][a], st.w2[1][a], w2[a]);
-        });
-    }
-    static Q one(const T* value) {
-        if constexpr (twice)
-            return Q(*value);
-        else
-            return spread<G>(value);
-    }
-    template <int e>
-    Q times(int axis, int k, const Q& t) const {
-        if constexpr (e == 0)
-            return w[axis][k] * t;
-        else if constexpr (e == degree)
-            return D[axis][k] * t;
-        else if constexpr (e == 1)
-            return wr[axis][k] * t;
-        else
-            return w2[axis][k] * t;
-    }
-};
-
-template <class T, int d, int degree>
-template <int G>
-auto FaceStencils<T, d, degree>::scatter_weights(int j, bool quadratic) const {
-    return FaceWeights<G, G == 2, FaceStencils>(*this, j, quadratic);
-}
-template <class T, int d, int degree>
-template <int G>
-auto FaceStencils<T, d, degree>::gather_weights(int j, bool quadratic) const {
-    return FaceWeights<G, false, FaceStencils>(*this, j, quadratic);
-}
-
 // Where the particles of a chunk are on the faces. `node` is the first of all their nodes, that of the components off their axis;
 // along its own axis a component starts there or one node later.
 template <class T, int d, int degree_>
@@ -198,7 +45,13 @@ struct FacePlaces {
         }
         for (int j = 0; j < kBatch; ++j) node[at + j] = int32_t(number[j]), cell[at + j] = int32_t(holder[j]);
     }
-    const T* distance(int axis, int component) const { return axis == component ? own[axis] : off[axis]; }
+    // Places on the nodes of one component (of the centres of cells for component d).
+    void on_component(int component, int at, Places<T, d, degree, degree + 1>& places) const {
+        constexpr int strides[3] = {d == 3 ? S * S : S, d == 3 ? S : 1, 1};
+        for (int a = 0; a < d; ++a) std::copy_n((a == component ? own : off)[a] + at, kBatch, places.f[a] + at);
+        for (int j = at; j < at + kBatch; ++j)
+            places.node[j] = node[j] + (component < d ? strides[component] * int32_t(late[component][j]) : 0);
+    }
 };
 
 // As BatchFactors, with factors that differ between a component's own axis and the others.
@@ -211,7 +64,6 @@ struct FaceFactors {
     const BatchFactors<T, d, degree>& of(int axis, int component) const { return axis == component ? own : off; }
     const T* kappa_of(int axis, int component) const { return of(axis, component).kappa[axis]; }
     const T* norm_of(int axis, int component) const { return of(axis, component).norm[axis]; }
-    const T* norm2_of(int axis, int component) const { return of(axis, component).norm2[axis]; }
     void compute(const FacePlaces<T, d, degree>& places, int at, bool norms) {
         off.compute_from(places.off, at, norms);
         own.compute_from(places.own, at, norms);
@@ -327,59 +179,118 @@ struct FaceGrid {
 
 namespace detail {
 
-// Adds particle j of a batch: momentum[j] and mass[j] side by side where registers are wide enough for both.
-template <ModeSet set, class Stencil, class Record, class T>
-inline void scatter_faces_of(T* tile, const Stencil& stencils, int j, const Record* momentum_and_mass) {
-    if constexpr (kPacked<T> == 2) {
-        scatter_pack<2, set>(tile, stencils, j, momentum_and_mass);
-    } else {
-        scatter_pack<1, set>(tile, stencils, j, momentum_and_mass);
-        scatter_pack<1, ModeSet::value>(tile + 4, stencils, j, momentum_and_mass + 1);
+// What one component of the particles of a chunk adds to its faces: pairs of momentum and mass.
+template <class T, int d, int degree, ModeSet set>
+struct ComponentScatter {
+    using M = Modes<set, d, degree>;
+    struct alignas(64) Record {
+        T c[M::count + 3][2];  // packs read beyond the last
+    };
+    static constexpr bool linear = set < ModeSet::products && degree > 1;
+    Places<T, d, degree, degree + 1> places;
+    RunWeights<T, d, degree> weights;
+    Record records[kChunk + 1] = {};
+
+    void place(const FacePlaces<T, d, degree>& on_faces, int component, int at) {
+        on_faces.on_component(component, at, places);
+        weights.compute(places, at);
     }
-    tile[8 * stencils.cell[j] + 7] += T(1);
+    // C in units of dx, see ScatterBatch::node_gradient.
+    void take(const ScatterBatch<T, d>& data, int i, bool affine, int at) {
+        using V = Lanes<T>;
+        alignas(64) T value[kBatch], slope[d][kBatch] = {};
+        for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
+            const V m = load<V>(data.mass + lane);
+            V first = m * load<V>(data.v + i * kBatch + lane);
+            if (affine)
+                for (int a = 0; a < d; ++a) {
+                    const V c = m * load<V>(data.C + (i * d + a) * kBatch + lane);
+                    if (linear) first -= load<V>(places.f[a] + at + lane) * c;
+                    store(c, slope[a] + lane);
+                }
+            store(first, value + lane);
+        }
+        for (int j = 0; j < kBatch; ++j) {
+            Record& record = records[at + j];
+            record.c[0][0] = value[j], record.c[0][1] = data.mass[j];
+            for (int a = 0; a < d; ++a) record.c[M::along(a, 1)][0] = slope[a][j];
+        }
+    }
+    void take_high_modes(const BatchIndices& batch, const Particles<T>& from, const HighModes& high,
+                         const FaceFactors<T, d, degree>& factors, const T* mass, int i, int at) {
+        alignas(64) T mode[kBatch];
+        for (int h = 0; h < high.count; ++h) {
+            const int* e = high.exponent[h];
+            batch.fetch(from.modes + (int64_t(h) * d + i) * from.stride, from.stride, 1, mode);
+            for (int a = 0; a < d; ++a)
+                if (e[a + 3 - d] == degree)
+                    for (int j = 0; j < kBatch; ++j) mode[j] *= factors.norm_of(a, i)[j];
+            for (int j = 0; j < kBatch; ++j) records[at + j].c[M::slot(e[0], e[1], e[2])][0] = mass[j] * mode[j];
+        }
+    }
+    void add(int count, T* tile) const { scatter_runs<T, d, degree, set, 2>(places, weights, count, records, tile); }
+};
+
+// Adds the tiles of all components, pairs of momentum and mass, to the nodes; the last tile belongs to the centres of cells.
+template <class T, int d, int overlap>
+inline void add_face_tiles(const T (*tiles)[kPaddedTile<d, overlap> / 2], const int32_t* reach, T* momentum, T* mass) {
+    static_corners<d>([&](auto corner) {
+        const int64_t block = int64_t(reach[corner]) * kBlockNodes<d> * 4;
+        for_shared_rows<d, overlap, corner>([&](int from, int to, auto count) {
+            for (int k = 0; k < count; ++k)
+                for (int c = 0; c <= d; ++c) {
+                    const int64_t at = block + 4 * (to + k) + (c < d ? c : 3);
+                    momentum[at] += tiles[c][2 * (from + k)];
+                    mass[at] += tiles[c][2 * (from + k) + 1];
+                }
+        });
+    });
 }
 
 }  // namespace detail
 
-// momentum, mass: tiles (blocks, tile nodes, 4), overwritten. The last channel of momentum is the mass that belongs to the cell,
-// by the same splines; that of mass counts the particles in the cell.
+// momentum, mass (grid blocks, 4^d, 4): added to. The last channel of momentum is the mass that belongs to the cell, by the same
+// splines; that of mass counts the particles in the cell.
 template <class T, int d, int degree, ModeSet set>
-void scatter_faces(const Particles<T>& particles, const Lattice<T, d>& lattice, const Blocks& blocks,
+void scatter_faces(const Particles<T>& particles, const Lattice<T, d>& lattice, const Blocks& blocks, const Tiles& tiles,
                    const ScatterOptions<T>& options, T* momentum, T* mass) {
-    using Stencil = FaceStencils<T, d, degree>;
-    using Record = ModeRecord<T, Modes<set, d, degree>::count>;
-    constexpr int kNodes = kTileNodes<d, Stencil::kTileDegree>;
-    const Parameters<T> none{};
-    const BatchFunctions<T, d> nothing{};
-#pragma omp parallel for schedule(dynamic, 1) num_threads(team(particles.count))
-    for (int64_t s = 0; s < blocks.count; ++s) {
-        alignas(64) T tile[kNodes * 8] = {};
+    constexpr int overlap = degree + 1;
+    const bool affine = options.affine != Affine::none;
+    for_coloured(tiles.colours, particles.count, [&](int64_t s, int64_t next) {
+        const Ahead ahead(blocks, s, next);
+        alignas(64) T tile[d + 1][kPaddedTile<d, overlap> / 2] = {};
         const BlockCoords<d> block = block_coords<d>(blocks.keys[s]);
         detail::ScatterBatch<T, d> data;
-        Stencil stencils;
-        Record records[kBatch] = {};
-        struct alignas(64) {
-            Record momentum, mass;
-        } both[1] = {};
-        for (int64_t begin = blocks.offsets[s]; begin < blocks.offsets[s + 1]; begin += kBatch) {
-            const BatchIndices batch(blocks.order, begin, blocks.offsets[s + 1]);
-            if (begin + kAhead < particles.count)
-                detail::prefetch_for_scatter<T, d>(particles, blocks.order[begin + kAhead], options);
-            data.fetch(batch, particles, none, nothing, options);
-            stencils.compute(data.x, lattice, block, degree == 1 || options.high.count > 0);
-            data.template coefficients<set>(stencils, lattice, options, records);
-            if (options.high.count) data.template add_high_modes<set>(stencils, batch, particles, options.high, records);
-            for (int j = 0; j < batch.count; ++j) {
-                both->momentum = records[j];
-                std::fill_n(both->mass.c[0], 3, data.mass[j]);
-                detail::scatter_faces_of<set>(tile, stencils, j, &both->momentum);
+        FacePlaces<T, d, degree> places;
+        FaceFactors<T, d, degree> factors;
+        detail::ComponentScatter<T, d, degree, set> component[d];
+        detail::ComponentScatter<T, d, degree, ModeSet::value> centre;
+        for_chunks(blocks, s, [&](int64_t begin, int64_t end) {
+            for (int at = 0; begin + at < end; at += kBatch) {
+                const BatchIndices batch(blocks.order, begin + at, end);
+                ahead.from(begin + at, [&](int64_t place) {
+                    detail::prefetch_for_scatter<T, d>(particles, blocks.order[place], options);
+                });
+                data.fetch(batch, particles, Parameters<T>{}, BatchFunctions<T, d>{}, options);
+                places.compute(data.x, lattice, block, at);
+                factors.compute(places, at, degree == 1 || options.high.count > 0);
+                if (affine) data.node_gradient(factors, lattice, options.affine);
+                for (int i = 0; i < d; ++i) {
+                    component[i].place(places, i, at);
+                    component[i].take(data, i, affine, at);
+                    if (options.high.count)
+                        component[i].take_high_modes(batch, particles, options.high, factors, data.mass, i, at);
+                }
+                centre.place(places, d, at);
+                for (int j = 0; j < kBatch; ++j) centre.records[at + j].c[0][0] = data.mass[j];
             }
-        }
-        for (int i = 0; i < kNodes; ++i) {
-            std::copy_n(tile + 8 * i, 4, momentum + (s * kNodes + i) * 4);
-            std::copy_n(tile + 8 * i + 4, 4, mass + (s * kNodes + i) * 4);
-        }
-    }
+            const int count = int(end - begin);
+            for (int i = 0; i < d; ++i) component[i].add(count, tile[i]);
+            centre.add(count, tile[d]);
+            for (int j = 0; j < count; ++j) tile[d][2 * places.cell[j] + 1] += T(1);
+        });
+        detail::add_face_tiles<T, d, overlap>(tile, tiles.reach + s * kCorners<d>, momentum, mass);
+    });
 }
 
 }  // namespace continua

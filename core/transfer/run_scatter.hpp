@@ -2,7 +2,7 @@
 //
 // With r = k - f at node k, a mode of exponent below the degree is a polynomial in r times the weight of the node (see Modes):
 //     node (i, j) += w_i w_j sum_e s_e0(r_i) s_e1(r_j) R_e0,e1
-// where R is a row of nodes along the last axis with four channels each, already times the weights there. Linear modes alone go
+// where R is a row of nodes along the last axis with all their channels, already times the weights there. Linear modes alone go
 // from node to node by adding their slopes, R -> R + R_y along j and R -> R + R_x along i, once their value is taken at node 0. The
 // highest mode of an axis is a difference D without weights: its particles are summed first and differences taken once per run.
 #pragma once
@@ -20,7 +20,8 @@ struct RunWeights {
     alignas(64) T axis[d][K][kRow];
 
     // From distances of one batch, particles from `at` on.
-    void compute(const Places<T, d, degree>& places, int at) {
+    template <class Places>
+    void compute(const Places& places, int at) {
         using V = Lanes<T>;
         for (int a = 0; a < d; ++a)
             for (int lane = at; lane < at + kBatch; lane += lanes_of<V>()) {
@@ -63,21 +64,21 @@ inline Q at_node(const Q& r, Mode&& mode) {
 }
 
 // Adds a chunk to a tile. Records of the affine and gradient sets hold their value at node 0 instead of at the particle.
-template <class T, int d, int degree, ModeSet set, class Record>
-inline void scatter_runs(const Places<T, d, degree>& places, const RunWeights<T, d, degree>& weights, int count,
+template <class T, int d, int degree, ModeSet set, int channels = 4, int overlap, class Record>
+inline void scatter_runs(const Places<T, d, degree, overlap>& places, const RunWeights<T, d, degree>& weights, int count,
                          const Record* records, T* tile) {
-    constexpr int K = degree + 1, K0 = d == 3 ? K : 1, S = Places<T, d, degree>::S, D = degree;
+    constexpr int K = degree + 1, K0 = d == 3 ? K : 1, S = kSide + overlap, D = degree;
     constexpr bool linear = set < ModeSet::products;
     using M = Modes<set, d, degree>;
     using Spline = BSpline<degree>;
     constexpr int n = M::n;
     for_runs(places.node, count, [&](int begin, int end) {
-        T* corner = tile + 4 * places.node[begin];
-        for_node_packs<T, K>([&]<int G>(int first) {
+        T* corner = tile + channels * places.node[begin];
+        for_node_packs<T, K, channels>([&]<int G>(int first) {
             using Q = Pack<T, G>;
-            const Q k([&](auto i) { return T(first + int(i) / 4); });
+            const Q k([&](auto i) { return T(first + int(i) / channels); });
             const Q difference([&](auto i) {
-                const int node = first + int(i) / 4;
+                const int node = first + int(i) / channels;
                 return node <= degree ? Spline::difference(node, T(1)) : T(0);
             });
             Q acc[K0][K], along_x[K], along_y[K0], along_both = Q(0);
@@ -86,13 +87,13 @@ inline void scatter_runs(const Places<T, d, degree>& places, const RunWeights<T,
             for (auto& q : along_x) q = Q(0);
             for (auto& q : along_y) q = Q(0);
             for (int p = begin; p < end; ++p) {
-                const Q w = spread<G>(weights.last[p] + first);
+                const Q w = spread<G, channels>(weights.last[p] + first);
                 const Q r = linear ? k : Q(k - Q(places.f[d - 1][p]));
                 Q R[n][n];
                 static_for<n * n>([&](auto e) {
                     constexpr int e0 = e / n, e1 = e % n;
                     if constexpr (M::has(e0, e1, 0)) {
-                        auto mode = [&](auto e2) { return repeat<G>(records[p].c[M::slot(e0, e1, e2)]); };
+                        auto mode = [&](auto e2) { return repeat<G, channels>(records[p].c[M::slot(e0, e1, e2)]); };
                         R[e0][e1] = w * at_node<(D > 1 && M::has(e0, e1, 1)), (D > 2 && M::has(e0, e1, 2))>(r, mode);
                         if constexpr (M::has(e0, e1, D)) R[e0][e1] += difference * mode(std::integral_constant<int, D>{});
                     }
@@ -138,7 +139,7 @@ inline void scatter_runs(const Places<T, d, degree>& places, const RunWeights<T,
                     if constexpr (M::has(D, 0, 0)) sum += Spline::difference(i, along_x[j]);
                     if constexpr (M::has(0, D, 0)) sum += Spline::difference(j, along_y[i]);
                     if constexpr (M::has(D, D, 0)) sum += Spline::difference(i, Spline::difference(j, along_both));
-                    T* to = corner + 4 * ((i * S * (d == 3) + j) * S + first);
+                    T* to = corner + channels * ((i * S * (d == 3) + j) * S + first);
                     (Q(to, stdx::element_aligned) + sum).copy_to(to, stdx::element_aligned);
                 }
         });

@@ -1,6 +1,7 @@
 // Chunks of particles of one block, and the runs of neighbours in them that share their cell, hence all their nodes.
 #pragma once
 
+#include "../math/transpose.hpp"
 #include "particles.hpp"
 
 namespace continua {
@@ -27,9 +28,9 @@ inline void for_runs(const int32_t* node, int count, Function&& function) {
 
 // Where the particles of a chunk are on the nodes: per axis the distance f from the first node of their stencil in units of
 // dx, and that node's number in the tile.
-template <class T, int d, int degree>
+template <class T, int d, int degree, int overlap = degree>
 struct Places {
-    static constexpr int S = kSide + degree;
+    static constexpr int S = kSide + overlap;
     alignas(64) T f[d][kRow] = {};
     alignas(64) int32_t node[kRow] = {};
 
@@ -54,17 +55,15 @@ struct Places {
     }
 };
 
-// Factors of one batch that depend on where particles are in their cells, the same for all components: see BSpline and
-// `gather_factor`.
+// Factors of one batch that depend on where particles are in their cells, the same for all components: see BSpline.
 template <class T, int d, int degree_>
 struct BatchFactors {
     using Scalar = T;
-    static constexpr int dimension = d, degree = degree_, kFactors = 1;
-    alignas(64) T kappa[d][kBatch], norm[d][kBatch], norm2[d][kBatch];
+    static constexpr int dimension = d, degree = degree_;
+    alignas(64) T kappa[d][kBatch], norm[d][kBatch];
 
     const T* kappa_of(int axis, int) const { return kappa[axis]; }
     const T* norm_of(int axis, int) const { return norm[axis]; }
-    const T* norm2_of(int axis, int) const { return norm2[axis]; }
 
     void compute(const Places<T, d, degree>& places, int at, bool norms) { compute_from(places.f, at, norms); }
     void compute_from(const T (&distance)[d][kRow], int at, bool norms) {
@@ -78,14 +77,6 @@ struct BatchFactors {
                 V w[degree + 1];
                 Spline::weights(f, w);
                 store(Spline::norm(w), norm[a] + lane);
-                if constexpr (degree == 3) {
-                    V spread = V(0);
-                    for (int k = 0; k <= degree; ++k) {
-                        const V r = V(T(k)) - f, s = r * r - V(T(1) / T(3));
-                        spread += w[k] * s * s;
-                    }
-                    store(spread, norm2[a] + lane);
-                }
             }
     }
 };

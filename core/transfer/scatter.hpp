@@ -22,19 +22,6 @@ struct ScatterOptions {
 
 namespace detail {
 
-// A tile node holds one record per packed particle; they are added up when the block is done.
-template <class T, int d, int degree>
-inline constexpr int kScatterTile = kTileNodes<d, degree> * 4 * kPacked<T>;
-
-template <class T, int nodes>
-inline void fold_tile(const T* packed, T* tile) {
-    for (int i = 0; i < nodes; ++i) {
-        Quad<T> sum(packed + 4 * kPacked<T> * i, stdx::element_aligned);
-        if constexpr (kPacked<T> == 2) sum += Quad<T>(packed + 8 * i + 4, stdx::element_aligned);
-        sum.copy_to(tile + 4 * i, stdx::element_aligned);
-    }
-}
-
 // One batch of particles, component-major.
 template <class T, int d>
 struct ScatterBatch {

@@ -114,13 +114,9 @@ def neighbour_blocks(keys: NDArray, lattice: Lattice, dimension: int) -> NDArray
 
 def node_coordinates(keys: NDArray, dimension: int) -> NDArray: ...
 
-def collect_tiles(tiles: NDArray, links: Links, dimension: int, overlap: int, accumulate: bool, nodes: NDArray) -> None: ...
-
 def momentum_to_velocity(nodes: NDArray, dimension: int, increment: Sequence[float]) -> None: ...
 
-def tile_nodes(arg0: int, arg1: int, /) -> int: ...
-
-def scatter(particles: Particles, parameters: MaterialParameters, material: str, lattice: Lattice, order: Order, plan: Plan, dimension: int, degree: int, gradient: bool, dt: float, momentum: bool, stress: bool, tiles: NDArray) -> None: ...
+def scatter(particles: Particles, parameters: MaterialParameters, material: str, lattice: Lattice, order: Order, plan: Plan, links: Links, dimension: int, degree: int, gradient: bool, dt: float, momentum: bool, stress: bool, add: bool, nodes: NDArray) -> None: ...
 
 def gather(particles: Particles, out: Particles, parameters: MaterialParameters, material: str, lattice: Lattice, order: Order, plan: Plan, links: Links, velocity: NDArray, change: NDArray | None, dimension: int, degree: int, mls: bool, dt: float, exponential: bool) -> dict[str, float]: ...
 
@@ -156,7 +152,7 @@ def poisson_disk(blocks: NDArray, seed: int) -> NDArray[numpy.float64]:
     entry in blocks (n, m) or (n, m, k) uint8 is not zero.
     """
 
-def scatter_faces(particles: Particles, lattice: Lattice, order: Order, plan: Plan, dimension: int, degree: int, momentum: NDArray, mass: NDArray) -> None: ...
+def scatter_faces(particles: Particles, lattice: Lattice, order: Order, plan: Plan, links: Links, dimension: int, degree: int, add: bool, momentum: NDArray, mass: NDArray) -> None: ...
 
 def gather_faces(particles: Particles, out: Particles, lattice: Lattice, order: Order, plan: Plan, links: Links, velocity: NDArray, change: NDArray | None, shift: NDArray | None, dimension: int, degree: int, dt: float, crowded: float = 0.0, seed: int = 0) -> dict[str, float]: ...
 
@@ -285,21 +281,19 @@ def implicit_energy(particles: Particles, parameters: MaterialParameters, materi
     Potential of an implicit step at node velocities [J]; inf where a particle is not admissible.
     """
 
-def implicit_forces(particles: Particles, parameters: MaterialParameters, material: str, lattice: Lattice, order: Order, links: Links, velocity: NDArray, dimension: int, degree: int, dt: float, tiles: NDArray) -> None:
-    """Its gradient with respect to the node velocities [N s], in tiles."""
+def implicit_forces(particles: Particles, parameters: MaterialParameters, material: str, lattice: Lattice, order: Order, links: Links, velocity: NDArray, dimension: int, degree: int, dt: float, add: bool, nodes: NDArray) -> None:
+    """Its gradient with respect to the node velocities [N s]."""
 
 def implicit_prepare(particles: Particles, parameters: MaterialParameters, material: str, lattice: Lattice, order: Order, links: Links, velocity: NDArray, dimension: int, degree: int, dt: float, positive: bool, tangents: NDArray) -> None:
     """
     What implicit_product needs at these velocities; positive removes negative eigenvalues per particle.
     """
 
-def implicit_product(particles: Particles, lattice: Lattice, order: Order, links: Links, direction: NDArray, dimension: int, degree: int, tangents: NDArray, tiles: NDArray) -> None:
-    """Second derivative times a node field, in tiles."""
+def implicit_product(particles: Particles, lattice: Lattice, order: Order, links: Links, direction: NDArray, dimension: int, degree: int, tangents: NDArray, add: bool, nodes: NDArray) -> None:
+    """Second derivative times a node field."""
 
-def implicit_diagonal(particles: Particles, parameters: MaterialParameters, material: str, lattice: Lattice, order: Order, dimension: int, degree: int, dt: float, tiles: NDArray) -> None:
-    """
-    Diagonal of the second derivative for undeformed particles [kg], in tiles.
-    """
+def implicit_diagonal(particles: Particles, parameters: MaterialParameters, material: str, lattice: Lattice, order: Order, links: Links, dimension: int, degree: int, dt: float, add: bool, nodes: NDArray) -> None:
+    """Diagonal of the second derivative for undeformed particles [kg]."""
 
 def implicit_positions(particles: Particles, out: Particles, lattice: Lattice, keys: NDArray, order: Order, velocity: NDArray, dimension: int, degree: int, dt: float) -> dict[str, float]:
     """
@@ -309,10 +303,8 @@ def implicit_positions(particles: Particles, out: Particles, lattice: Lattice, k
 def gather_values(particles: Particles, lattice: Lattice, order: Order, links: Links, nodes: NDArray, dimension: int, degree: int, values: NDArray) -> None:
     """Node vectors at the particles, into values."""
 
-def scatter_values(particles: Particles, lattice: Lattice, order: Order, values: NDArray, dimension: int, degree: int, squared: bool, tiles: NDArray) -> None:
-    """
-    Sums of particle vectors at nodes, with the weights or their squares, in tiles.
-    """
+def scatter_values(particles: Particles, lattice: Lattice, order: Order, links: Links, values: NDArray, dimension: int, degree: int, squared: bool, add: bool, nodes: NDArray) -> None:
+    """Sums of particle vectors at nodes, with the weights or their squares."""
 
 class CollisionDetector:
     """Finds nodes inside a mesh, see continua.mesh.collision."""

@@ -65,7 +65,7 @@ def grid_bytes(world: World) -> float:
 
 
 def _continuum_bytes(world: World, continuum: str, lattice: Lattice) -> float:
-    """Of the grid of a continuum [bytes]: its nodes, and the tiles that its sets share."""
+    """Of the nodes of the grid of a continuum [bytes]."""
     d, integrator = world.dimension, world.integrator_of(continuum)
     orders = []
     for body in world.bodies_of(continuum):
@@ -82,8 +82,7 @@ def _continuum_bytes(world: World, continuum: str, lattice: Lattice) -> float:
     rim = integrator.incompressible  # viscosity needs one
     keys = _core.grid_blocks([order.keys for order in orders], lattice, d, rim)
     size = np.dtype(world.dtype).itemsize
-    tiles = max((order.blocks for order in orders), default=0) * _core.tile_nodes(d, world.degree)
-    return CHANNELS * (len(keys) * SIDE**d * (8 * double + size * own) + tiles * size)
+    return CHANNELS * len(keys) * SIDE**d * (8 * double + size * own)
 
 
 def _lattice(world: World) -> Lattice:
@@ -100,9 +99,7 @@ def _lattice(world: World) -> Lattice:
 
 def full_grid_bytes(world: World) -> float:
     """Of one particle of solid material [bytes]: its share of about three blocks per full one, rim included."""
-    nodes = SIDE**world.dimension
-    tile = _core.tile_nodes(world.dimension, world.degree)
-    return 3 / (2**world.dimension * nodes) * (nodes + tile) * CHANNELS * np.dtype(world.dtype).itemsize
+    return 3 / 2**world.dimension * CHANNELS * np.dtype(world.dtype).itemsize
 
 
 def solver_bytes(world: World, body: ParticleBody) -> float:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 LANES = 16  # arrays are padded to whole batches; the tail has no mass and F = I
+LINE = 64  # bytes of a cache line, where every component begins: whole batches are stored past the cache
 
 
 @dataclass
@@ -44,16 +46,16 @@ class Columns:
         """Arrays for at least `capacity` particles, all of them padding."""
         capacity = max(LANES, -(-capacity // LANES) * LANES)
         arrays = cls(
-            x=np.zeros((d, capacity), dtype),
-            v=np.zeros((d, capacity), dtype),
-            C=np.zeros((d * d, capacity), dtype),
-            F=np.zeros((d * d if deforms else 0, capacity), dtype),
-            mass=np.zeros(capacity, dtype),
-            volume=np.zeros(capacity if deforms else 0, dtype),
-            state=np.zeros((states, capacity), dtype),
-            ids=np.zeros(capacity, np.int32),
-            tau=np.zeros((d * (d + 1) // 2 if keeps_stress else 0, capacity), dtype),
-            modes=np.zeros((modes, d, capacity), dtype),
+            x=_zeros((d, capacity), dtype),
+            v=_zeros((d, capacity), dtype),
+            C=_zeros((d * d, capacity), dtype),
+            F=_zeros((d * d if deforms else 0, capacity), dtype),
+            mass=_zeros((capacity,), dtype),
+            volume=_zeros((capacity if deforms else 0,), dtype),
+            state=_zeros((states, capacity), dtype),
+            ids=_zeros((capacity,), np.int32),
+            tau=_zeros((d * (d + 1) // 2 if keeps_stress else 0, capacity), dtype),
+            modes=_zeros((modes, d, capacity), dtype),
             count=0,
         )
         arrays.F[:: d + 1] = 1
@@ -119,3 +121,11 @@ class Columns:
         for name in self.NAMES:
             self.part(name, slice(self.count, end))[:] = 0
         self.F[:: len(self.x) + 1, self.count : end] = 1
+
+
+def _zeros(shape: tuple[int, ...], dtype: type[np.generic]) -> NDArray:
+    """Zeros that begin with a cache line."""
+    size = prod(shape) * np.dtype(dtype).itemsize
+    memory = np.zeros(size + LINE, np.uint8)
+    first = -memory.ctypes.data % LINE
+    return memory[first : first + size].view(dtype).reshape(shape)

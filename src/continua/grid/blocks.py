@@ -109,9 +109,3 @@ class BlockGrid:
         """Positions (blocks, nodes per block, d) [m]."""
         coordinates = np.asarray(_core.node_coordinates(self.keys, self.dimension), np.float64)
         return self.lattice.origin + self.lattice.dx * coordinates
-
-
-def tile_shape(order: _core.Order, dimension: int, overlap: int) -> tuple[int, int, int]:
-    """Shape of the tiles of sorted particles (particle blocks, tile nodes, channels); overlap: nodes by which a tile
-    reaches beyond its block, the degree of the splines or one more on faces."""
-    return order.blocks, _core.tile_nodes(dimension, overlap), CHANNELS

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from continua.bodies.body import Body
-from continua.grid.blocks import BlockGrid, Buffer, Lattice
+from continua.grid.blocks import BlockGrid, Lattice
 from continua.transfers import Transfer
 from continua.transfers.exchange import Exchange, Rule
 
@@ -44,7 +44,7 @@ class Field:
         self.grid = BlockGrid(lattice)
         self.bodies: list[Body] = []
         self.exchanges: list[list[Exchange]] = []
-        self._tiles, self._known = Buffer(), dict[int, Exchange]()
+        self._known = dict[int, Exchange]()
 
     @property
     def dimension(self) -> int:
@@ -64,7 +64,7 @@ class Field:
     @property
     def nbytes(self) -> int:
         """Memory of the exchanges [bytes]."""
-        return self._tiles.nbytes + sum(e.nbytes for exchanges in self.exchanges for e in exchanges)
+        return sum(e.nbytes for exchanges in self.exchanges for e in exchanges)
 
     def sort(self, bodies: Sequence[Body]) -> BadParticle | None:
         """Sort the particles of all bodies into blocks and activate the grid under them."""
@@ -74,7 +74,7 @@ class Field:
             row = []
             for number, particles in enumerate(body.particle_sets()):
                 exchange = known.get(id(particles)) or Exchange(
-                    particles, self.lattice, self.rule, self._tiles, staggered=self.staggered
+                    particles, self.lattice, self.rule, staggered=self.staggered
                 )
                 self._known[id(particles)] = exchange
                 row.append(exchange)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from continua import _core
-from continua.grid.blocks import BlockGrid, Buffer, Lattice, tile_shape
+from continua.grid.blocks import BlockGrid, Buffer, Lattice
 from continua.transfers.plan import Plan
 
 if TYPE_CHECKING:
@@ -39,11 +39,11 @@ class Exchange:
     """Sums between a particle set and the nodes of a grid. Node arrays are (blocks, nodes, 4).
 
     It is sorted once per step and then joined to the grid that covers it; particles keep their places until the next
-    sort. `tiles` is scratch that exchanges of one grid share, since they take turns.
+    sort.
     """
 
     def __init__(
-        self, particles: ParticleSet, lattice: Lattice, rule: Rule, tiles: Buffer, *, staggered: bool = False
+        self, particles: ParticleSet, lattice: Lattice, rule: Rule, *, staggered: bool = False
     ) -> None:
         self.particles = particles
         self.lattice, self.rule = lattice, rule
@@ -51,8 +51,7 @@ class Exchange:
         # On faces stencils of cell centres start before those of all faces.
         half = 0.5 * lattice.dx if staggered else 0.0
         self._sort_lattice = Lattice(lattice.dx, lattice.origin + half, lattice.period)
-        self._tiles, self._tangents, self._values = tiles, Buffer(), Buffer()
-        self._mass_tiles = Buffer()
+        self._tangents, self._values = Buffer(), Buffer()
 
     # ---- where particles are ---------------------------------------------------------------------------------
 
@@ -79,7 +78,7 @@ class Exchange:
     @property
     def nbytes(self) -> int:
         """Memory held beside the particles [bytes]."""
-        return self._tangents.nbytes + self._values.nbytes + self._mass_tiles.nbytes
+        return self._tangents.nbytes + self._values.nbytes
 
     @property
     def _on_grid(self) -> dict[str, Any]:
@@ -97,12 +96,6 @@ class Exchange:
         if law is None:
             return {"material": "", "parameters": _NoLaw(np.empty(0, self.dtype), np.empty(0, np.int32))}
         return {"material": law.model, "parameters": parameters or law.parameters}
-
-    def _empty_tiles(self) -> NDArray:
-        return self._tiles.get(tile_shape(self.order, self.dimension, self.rule.degree), self.dtype)
-
-    def _collect(self, tiles: NDArray, nodes: NDArray, *, add: bool) -> None:
-        _core.collect_tiles(tiles, self.links, self.dimension, self.rule.degree, add, nodes)
 
     # ---- particles to nodes ----------------------------------------------------------------------------------
 
@@ -175,12 +168,9 @@ class Exchange:
 
     def scatter_faces(self, momentum: NDArray, mass: NDArray, *, add: bool = False) -> None:
         """Momentum on faces with the mass of cells, and mass on faces with the number of particles in cells."""
-        overlap = self.rule.degree + 1
-        shape = tile_shape(self.order, self.dimension, overlap)
-        tiles = self._tiles.get(shape, self.dtype), self._mass_tiles.get(shape, self.dtype)
-        _core.scatter_faces(**self._on_grid, plan=self.rule.plan, momentum=tiles[0], mass=tiles[1])
-        for tile, nodes in zip(tiles, (momentum, mass), strict=True):
-            _core.collect_tiles(tile, self.links, self.dimension, overlap, add, nodes)
+        _core.scatter_faces(
+            **self._on_grid, plan=self.rule.plan, links=self.links, add=add, momentum=momentum, mass=mass
+        )
 
     def advance_on_faces(
         self,
