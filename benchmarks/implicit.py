@@ -24,7 +24,6 @@ import continua as ct
 from continua import _core, materials
 from continua.bodies.points import ParticleBody
 from continua.geometry.shapes import Box
-from continua.grid.blocks import tile_shape
 from continua.simulation import Simulation
 
 DX = 0.01  # [m]
@@ -67,7 +66,6 @@ class Kernels:
         self.velocity[..., :d] = 0.5 * np.sin(20 * x[..., [1, 2, 0]])
         self.velocity[..., 3] = 1
         self.nodes = np.empty_like(self.velocity)
-        tiles = np.empty(tile_shape(exchange.order, d, field.degree), dtype)
         tangents = np.empty((_core.tangent_rows(model, d), particles.arrays.capacity), dtype)
         place = {
             "particles": particles.arrays,
@@ -78,9 +76,10 @@ class Kernels:
         }
         law = {"parameters": body.parameters, "material": model, "dt": dt}
         read = {"links": exchange.links, "velocity": self.velocity}
+        write = {"add": False, "nodes": self.nodes}
         self.calls: dict[str, Callable[[], object]] = {
             "energy": lambda: _core.implicit_energy(**place, **law, **read),
-            "forces": lambda: _core.implicit_forces(**place, **law, **read, tiles=tiles),
+            "forces": lambda: _core.implicit_forces(**place, **law, **read, **write),
             "tangents": lambda: _core.implicit_prepare(
                 **place, **law, **read, positive=False, tangents=tangents
             ),
@@ -88,12 +87,9 @@ class Kernels:
                 **place, **law, **read, positive=True, tangents=tangents
             ),
             "product": lambda: _core.implicit_product(
-                **place, links=exchange.links, direction=self.velocity, tangents=tangents, tiles=tiles
+                **place, links=exchange.links, direction=self.velocity, tangents=tangents, **write
             ),
-            "sum of tiles": lambda: _core.collect_tiles(
-                tiles, exchange.links, d, field.degree, False, self.nodes
-            ),
-            "diagonal": lambda: _core.implicit_diagonal(**place, **law, tiles=tiles),
+            "diagonal": lambda: _core.implicit_diagonal(**place, **law, links=exchange.links, **write),
             "positions": lambda: _core.implicit_positions(
                 **place, out=particles.next_arrays, keys=grid.keys, velocity=self.velocity, dt=dt
             ),

@@ -115,7 +115,7 @@ struct GatherBatch {
     }
 
     // What the particle takes along of the velocity gradient: C, blended and damped.
-    void keep_affine(const Factors& factors, const GatherOptions<T>& options, int lane, Mat<V, d> c) {
+    void keep_affine(const Factors& factors, const GatherOptions<T>& options, int lane, Mat<V, d>& c) {
         const V keep = V(options.keep), damping = V(options.shear_damping), half = V(0.5f) * damping;
         if (options.moving_map) {  // C (I + dt C)^-1
             const Mat<V, d> map = Mat<V, d>::identity() + V(options.dt) * c, cof = cofactor(map);

@@ -49,7 +49,7 @@ def test_push_out_moves_what_is_too_deep_and_nothing_else(name, dtype):
     body = body_of("dust", points, A, JELLY, dtype=dtype)
     a, order = body.set.arrays, _core.Order()
     lattice = Lattice(dx, np.zeros(3), np.zeros(3, np.int32))
-    order.sort(a.x, a.count, lattice, 3, 2, True)
+    order.sort(a.x, a.count, lattice, 3, 2)
     a.x[:, : a.count] = a.x[:, order.order]  # as the kernels leave them
     before = a.x[:, : a.count].T.astype(np.float64)
     table = ObstacleTable.of([solid], 0.0, lattice)

@@ -10,7 +10,7 @@ import numpy as np
 from continua import _core
 from continua.bodies.points import ParticleBody
 from continua.contact.fields import ContactField, ContactSet, FieldContact, PairRule, all_pairs, pair_contacts
-from continua.grid.blocks import BlockGrid, Lattice, tile_shape
+from continua.grid.blocks import BlockGrid, Lattice
 from continua.integrators import ObstacleTable
 from continua.transfers import as_transfer
 
@@ -81,14 +81,12 @@ class Fields:
             assert order.bad < 0
             grid = BlockGrid(self.lattice)
             grid.cover([order])
-            tiles = np.empty(tile_shape(order, d, self.degree), a.x.dtype)
             nodes = np.empty(grid.node_shape(), a.x.dtype)
             _core.scatter(
                 particles=a, parameters=body.parameters, material=body.material.model, lattice=self.lattice,
-                order=order, plan=self.plan, dimension=d, degree=self.degree, gradient=True, dt=dt,
-                momentum=True, stress=True, tiles=tiles,
+                order=order, plan=self.plan, links=grid.links[0], dimension=d, degree=self.degree, gradient=True,
+                dt=dt, momentum=True, stress=True, add=False, nodes=nodes,
             )  # fmt: skip
-            _core.collect_tiles(tiles, grid.links[0], d, self.degree, False, nodes)
             _core.momentum_to_velocity(nodes, d, list(dt * self.gravity))
             normals = self._normals(number)
             some = ContactSet(self.view(a), order, self.thin[number], normals, self.two_sided[number])

@@ -9,7 +9,6 @@ import pytest
 
 import continua as ct
 from continua import _core
-from continua.grid.blocks import tile_shape
 
 
 def ready() -> tuple[ct.Simulation, dict[str, object]]:
@@ -17,21 +16,23 @@ def ready() -> tuple[ct.Simulation, dict[str, object]]:
     body = sim.add(ct.shapes.Box((0, 0), (0.5, 0.5)), ct.materials.NeoHookean())
     field = sim.steppers["main"].field
     field.sort([body])
-    order = field.exchanges[0][0].order
+    exchange = field.exchanges[0][0]
     arguments = {
         "particles": body.set.arrays,
         "parameters": body.parameters,
         "material": "neo-hookean",
         "lattice": field.lattice,
-        "order": order,
+        "order": exchange.order,
         "plan": field.rule.plan,
+        "links": exchange.links,
         "dimension": 2,
         "degree": 2,
         "gradient": True,
         "dt": 1e-4,
         "momentum": True,
         "stress": True,
-        "tiles": np.empty(tile_shape(order, 2, 2)),
+        "add": False,
+        "nodes": np.empty(field.grid.node_shape()),
     }
     _core.scatter(**arguments)
     return sim, arguments
@@ -64,12 +65,13 @@ def lost(a: dict) -> _core.Order:
     ("change", "name"),
     [
         (lambda a: {"degree": 4}, "degree"),
-        (lambda a: {"dimension": 3}, "dimension|shape|lattice|tiles|particles"),
+        (lambda a: {"dimension": 3}, "dimension|shape|lattice|nodes|particles"),
         (lambda a: {"material": "chocolate"}, "material"),
         (lambda a: {"material": ""}, "tau"),
-        (lambda a: {"tiles": a["tiles"][:-1].copy()}, "tiles"),
-        (lambda a: {"tiles": a["tiles"].astype(np.float32)}, "tiles|type"),
-        (lambda a: {"tiles": np.asfortranarray(a["tiles"])}, "tiles"),
+        (lambda a: {"nodes": a["nodes"][:, :-1].copy()}, "nodes"),
+        (lambda a: {"nodes": a["nodes"][:-1].copy()}, "links: .* nodes"),
+        (lambda a: {"nodes": a["nodes"].astype(np.float32)}, "nodes|type"),
+        (lambda a: {"nodes": np.asfortranarray(a["nodes"])}, "nodes"),
         (lambda a: {"particles": changed(a["particles"], v=np.zeros((2, 4)))}, r"particles\.v"),
         (lambda a: {"particles": changed(a["particles"], count=10**6)}, r"particles\.count"),
         (
@@ -95,7 +97,18 @@ def test_scatter_names_the_wrong_argument(change: object, name: str) -> None:
         _core.scatter(**(arguments | change(arguments)))  # type: ignore[operator]
 
 
-SHARED = ("particles", "parameters", "material", "lattice", "order", "plan", "dimension", "degree", "dt")
+SHARED = (
+    "particles",
+    "parameters",
+    "material",
+    "lattice",
+    "order",
+    "plan",
+    "links",
+    "dimension",
+    "degree",
+    "dt",
+)
 
 
 def gathering() -> tuple[ct.Simulation, dict]:
@@ -105,7 +118,6 @@ def gathering() -> tuple[ct.Simulation, dict]:
     particles.next_arrays.count = particles.count
     return sim, {name: a[name] for name in SHARED} | {
         "out": particles.next_arrays,
-        "links": field.exchanges[0][0].links,
         "velocity": np.zeros(field.grid.node_shape()),
         "change": None,
         "mls": False,
@@ -123,6 +135,7 @@ def test_gather_refuses_to_write_over_its_input() -> None:
 def test_links_belong_to_their_particles_and_nodes() -> None:
     """Those of other particles, of another grid, of a grid with a hole, or of another dimension are refused."""
     sim, a = gathering()
+    up = ready()[1]
     field, order, d = sim.steppers["main"].field, a["order"], 2
     keys, lattice = field.grid.keys, field.lattice
     one_block = _core.Order.of(order.keys[:1], np.array([0, order.count]), order.order)
@@ -133,16 +146,13 @@ def test_links_belong_to_their_particles_and_nodes() -> None:
         _core.link_blocks(order, np.append(keys[:-1], keys[-1] + np.uint64(99)), lattice, d),
         _core.link_blocks(order, keys, changed(lattice, **flat), 3),
     ]
-    tiles, nodes = np.zeros(tile_shape(order, d, 2)), a["velocity"].copy()
-    for links in wrong:
-        with pytest.raises(ValueError, match="links"):
-            _core.gather(**(a | {"links": links}))
-    with pytest.raises(TypeError, match="links"):
-        _core.gather(**(a | {"links": a["links"].reach}))
-    _core.collect_tiles(tiles, a["links"], d, 2, False, nodes)
-    for links in (wrong[0], wrong[1], wrong[3]):
-        with pytest.raises(ValueError, match="links"):
-            _core.collect_tiles(tiles, links, d, 2, False, nodes)
+    for call, given in ((_core.gather, a), (_core.scatter, up)):
+        call(**(given | {"links": a["links"]}))
+        for links in wrong:
+            with pytest.raises(ValueError, match="links"):
+                call(**(given | {"links": links}))
+        with pytest.raises(TypeError, match="links"):
+            call(**(given | {"links": a["links"].reach}))
 
 
 def order_arrays() -> dict[str, np.ndarray]:
@@ -158,10 +168,10 @@ def test_an_order_made_of_its_arrays_is_the_same() -> None:
     assert (made.count, made.blocks, made.bad) == (a["particles"].count, len(given["keys"]), -1)
     for name, array in given.items():
         np.testing.assert_array_equal(getattr(made, name), array)
-    before = a["tiles"].copy()
-    a["tiles"][:] = np.nan
+    before = a["nodes"].copy()
+    a["nodes"][:] = np.nan
     _core.scatter(**(a | {"order": made}))
-    np.testing.assert_array_equal(a["tiles"], before)
+    np.testing.assert_array_equal(a["nodes"], before)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from material_list import MATERIALS
 
 from continua import _core
 from continua.bodies.law import Parameters
-from continua.grid.blocks import tile_shape
 from continua.materials import NativeMaterial
 
 H = 0.1
@@ -78,13 +77,11 @@ class ImplicitDriver:
         out[:, : self.d], out[:, 3] = field, last
         return out.reshape(self.field.grid.node_shape())
 
-    def tiles(self) -> np.ndarray:
-        return np.full(tile_shape(self.driver.exchange.order, self.d, self.degree), np.nan, self.dtype)
+    def nodes(self) -> np.ndarray:
+        """For a kernel that writes to all nodes."""
+        return np.full(self.field.grid.node_shape(), np.nan, self.dtype)
 
-    def collect(self, tiles: np.ndarray) -> np.ndarray:
-        grid = self.field.grid
-        nodes = np.empty(grid.node_shape(), self.dtype)
-        _core.collect_tiles(tiles, self.links, self.d, self.degree, False, nodes)
+    def vectors(self, nodes: np.ndarray) -> np.ndarray:
         flat = nodes.reshape(-1, 4)
         assert not flat[:, self.d :].any()
         return flat[:, : self.d].astype(np.float64)
@@ -95,9 +92,11 @@ class ImplicitDriver:
         return _core.implicit_energy(**self.place, **self.law, links=self.links, velocity=self.quads(v))
 
     def forces(self, v: np.ndarray) -> np.ndarray:
-        tiles = self.tiles()
-        _core.implicit_forces(**self.place, **self.law, links=self.links, velocity=self.quads(v), tiles=tiles)
-        return self.collect(tiles)
+        nodes = self.nodes()
+        _core.implicit_forces(
+            **self.place, **self.law, links=self.links, velocity=self.quads(v), add=False, nodes=nodes
+        )
+        return self.vectors(nodes)
 
     def prepare(self, v: np.ndarray, *, positive: bool = False) -> np.ndarray:
         rows = _core.tangent_rows(self.body.material.model, self.d)
@@ -113,16 +112,21 @@ class ImplicitDriver:
         return tangents
 
     def product(self, tangents: np.ndarray, u: np.ndarray) -> np.ndarray:
-        tiles = self.tiles()
+        nodes = self.nodes()
         _core.implicit_product(
-            **self.place, links=self.links, direction=self.quads(u), tangents=tangents, tiles=tiles
+            **self.place,
+            links=self.links,
+            direction=self.quads(u),
+            tangents=tangents,
+            add=False,
+            nodes=nodes,
         )
-        return self.collect(tiles)
+        return self.vectors(nodes)
 
     def diagonal(self) -> np.ndarray:
-        tiles = self.tiles()
-        _core.implicit_diagonal(**self.place, **self.law, tiles=tiles)
-        return self.collect(tiles)
+        nodes = self.nodes()
+        _core.implicit_diagonal(**self.place, **self.law, links=self.links, add=False, nodes=nodes)
+        return self.vectors(nodes)
 
     def positions(self, v: np.ndarray, counts: np.ndarray | float = 1.0) -> tuple[np.ndarray, dict]:
         """New positions (n, d) in the order of the particles now, and the report."""

@@ -11,7 +11,6 @@ from continua import _core
 from continua.bodies.particles import ParticleSet
 from continua.contact.boundaries import Periodic
 from continua.errors import InstabilityError, SetupError
-from continua.grid.blocks import tile_shape
 from continua.integrators import ImplicitGrid
 from continua.integrators.grid_energy import GridEnergy
 from continua.mesh.vibration import fastest_vibration
@@ -363,7 +362,6 @@ def test_plastic_elements_flow_on_the_grid() -> None:
 
 BORDER = {
     "values": np.zeros((3, 5)),
-    "tiles": np.zeros((1, 2, 4)),
     "particles": None,
     "lattice": None,
     "dimension": 4,
@@ -385,10 +383,12 @@ def test_wrong_arguments_are_named(name: str) -> None:
         "dimension": 3,
         "degree": 2,
         "values": np.zeros_like(arrays.x),
+        "links": exchange.links,
+        "nodes": shared.nodes(),
     }
     calls = {
-        "gather_values": right | {"links": exchange.links, "nodes": shared.nodes()},
-        "scatter_values": right | {"squared": False, "tiles": np.zeros(tile_shape(exchange.order, 3, 2))},
+        "gather_values": right,
+        "scatter_values": right | {"squared": False, "add": False},
     }
     wrong = BORDER | {"order": shared.other.order, "links": shared.other.links}  # of the particles
     for call, given in calls.items():

@@ -13,7 +13,6 @@ from grid_driver import weights
 import continua as ct
 from continua import _core
 from continua.bodies.points import ParticleBody
-from continua.grid.blocks import tile_shape
 from continua.materials import IncompressibleFluid
 from continua.transfers import APIC, FLIP, PIC, RPIC, PolyPIC, Transfer
 
@@ -252,21 +251,21 @@ def call_arguments() -> tuple[FaceDriver, dict, dict]:
     """A small cloud and arguments that scatter_faces and gather_faces accept."""
     driver = face_cloud(2, "quadratic", "apic", n=20)
     field, particles, exchange = driver.field, driver.body.set, driver.exchange
-    tiles = np.zeros(tile_shape(exchange.order, 2, 3))
+    nodes = np.zeros(field.grid.node_shape())
     common = dict(
         particles=particles.arrays,
         lattice=field.lattice,
         order=exchange.order,
         plan=field.rule.plan,
+        links=exchange.links,
         dimension=2,
         degree=2,
     )
     particles.next_arrays.count = particles.count
-    up = common | {"momentum": tiles, "mass": tiles.copy()}
+    up = common | {"add": False, "momentum": nodes, "mass": nodes.copy()}
     down = common | {
         "out": particles.next_arrays,
-        "links": exchange.links,
-        "velocity": np.zeros(field.grid.node_shape()),
+        "velocity": nodes.copy(),
         "change": None,
         "shift": None,
         "dt": 0.1,
@@ -284,12 +283,12 @@ def test_wrong_arguments_are_refused_by_name() -> None:
     _core.scatter_faces(**up)
     _core.gather_faces(**down)
     assert up["momentum"].any()  # the right ones do something
-    tiles, velocity, order = up["momentum"], down["velocity"], up["order"]
-    refused(_core.scatter_faces, up, "momentum", momentum=tiles[:, :-1].copy())
-    refused(_core.scatter_faces, up, "momentum", momentum=tiles[:, ::2])
-    refused(_core.scatter_faces, up, "mass", mass=tiles[:-1])
-    refused(_core.scatter_faces, up, "mass", mass=tiles.astype(np.float32))
-    refused(_core.scatter_faces, up, "momentum", momentum=tiles.astype(np.float32))
+    nodes, velocity, order = up["momentum"], down["velocity"], up["order"]
+    refused(_core.scatter_faces, up, "momentum", momentum=nodes[:, :-1].copy())
+    refused(_core.scatter_faces, up, "momentum", momentum=nodes[:, ::2])
+    refused(_core.scatter_faces, up, "mass", mass=nodes[:-1])
+    refused(_core.scatter_faces, up, "mass", mass=nodes.astype(np.float32))
+    refused(_core.scatter_faces, up, "momentum", momentum=nodes.astype(np.float32))
     refused(_core.scatter_faces, up, "degree", degree=4)
     refused(_core.scatter_faces, up, "dimension", dimension=4)
     refused(_core.scatter_faces, up, "momentum", momentum=None)
@@ -306,11 +305,12 @@ def test_wrong_arguments_are_refused_by_name() -> None:
     refused(_core.scatter_faces, up, "order", order=fewer)
     refused(_core.gather_faces, down, "order", order=fewer)
     one_block = _core.Order.of(order.keys[:1], np.array([0, order.count]), order.order)
-    refused(_core.gather_faces, down, "links", links=_core.link_blocks(one_block, keys, lattice, 2))
-    refused(_core.gather_faces, down, "links", links=_core.link_blocks(order, keys[:-1], lattice, 2))
-    refused(_core.gather_faces, down, "links", links=down["links"].reach)
     moved = np.append(keys[:-1], keys[-1] + np.uint64(99))  # as many blocks, but not all that are reached
-    refused(_core.gather_faces, down, "links", links=_core.link_blocks(order, moved, lattice, 2))
+    for call, given in ((_core.scatter_faces, up), (_core.gather_faces, down)):
+        refused(call, given, "links", links=_core.link_blocks(one_block, keys, lattice, 2))
+        refused(call, given, "links", links=_core.link_blocks(order, keys[:-1], lattice, 2))
+        refused(call, given, "links", links=given["links"].reach)
+        refused(call, given, "links", links=_core.link_blocks(order, moved, lattice, 2))
 
 
 def test_particles_that_are_nowhere_are_reported() -> None:
