@@ -19,11 +19,12 @@ void scatter_faces_arrays(nb::handle particles_, nb::handle lattice_, const Orde
             const int64_t node_blocks = length(momentum_, "momentum");
             T* momentum = checked<T>(momentum_, "momentum", {node_blocks, kBlockNodes<d>, 4});
             T* mass = checked<T>(mass_, "mass", {node_blocks, kBlockNodes<d>, 4});
+            if (mass == momentum) throw std::invalid_argument("mass: must not be the momentum");
             const Tiles tiles = tiles_of<d>(links, blocks.count, node_blocks);
-            if (!add)
-                for (T* nodes : {momentum, mass}) clear_nodes(nodes, node_blocks, kBlockNodes<d> * 4);
             with_degree(degree, [&]<int g>() {
                 nb::gil_scoped_release release;
+                if (!add)
+                    for (T* nodes : {momentum, mass}) clear_nodes(nodes, node_blocks, kBlockNodes<d> * 4);
                 with_face_set<g>(options.high, [&]<ModeSet set>() {
                     scatter_faces<T, d, g, set>(particles, lattice, blocks, tiles, options, momentum, mass);
                 });

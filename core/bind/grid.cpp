@@ -28,6 +28,8 @@ Order given_order(nb::object keys_, nb::object offsets_, nb::object order_) {
     if (offsets[0] != 0 || offsets[blocks] != count) throw std::invalid_argument("offsets: do not belong to this order");
     for (int64_t s = 0; s < blocks; ++s)
         if (offsets[s] > offsets[s + 1]) throw std::invalid_argument("offsets: must not decrease");
+    for (int64_t s = 1; s < blocks; ++s)
+        if (keys[s] <= keys[s - 1]) throw std::invalid_argument("keys: must increase");
     for (int64_t k = 0; k < count; ++k)
         if (order[k] < 0 || order[k] >= count) throw std::invalid_argument("order: no such particle");
     made.keys.assign(keys, keys + blocks);

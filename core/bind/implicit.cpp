@@ -36,8 +36,9 @@ const T* checked_nodes(nb::handle object, const std::string& name) {
 }
 // Nodes to be added to, of the same grid as those of the links; cleared unless there is something on them.
 template <class T, int d>
-T* target_nodes(nb::handle object, const Links& links, bool add) {
+T* target_nodes(nb::handle object, const Links& links, const T* read, bool add) {
     T* nodes = checked<T>(object, "nodes", {links.node_blocks, kBlockNodes<d>, 4});
+    if (nodes == read) throw std::invalid_argument("nodes: must not be the field that is read");
     if (!add) clear_nodes(nodes, links.node_blocks, kBlockNodes<d> * 4);
     return nodes;
 }
@@ -85,7 +86,7 @@ void forces(nb::object particles, nb::object parameters, const std::string& mate
             bool add, nb::object nodes_) {
     with_material({particles, lattice, order, dimension, degree_}, parameters, material, links, velocity, dt,
                   [&]<int degree, class T, int d>(const On<T, d>& on, const Tiles& tiles, const Work<T, d>& work, const T* v) {
-                      T* nodes = target_nodes<T, d>(nodes_, links, add);
+                      T* nodes = target_nodes<T, d>(nodes_, links, v, add);
                       nb::gil_scoped_release release;
                       sweep<T, d, degree>(on, tiles, v, nodes, detail::ForceWork<T, d>{work});
                   });
@@ -95,7 +96,7 @@ void diagonal(nb::object particles, nb::object parameters, const std::string& ma
               const Order& order, const Links& links, int dimension, int degree_, double dt, bool add, nb::object nodes_) {
     with_material({particles, lattice, order, dimension, degree_}, parameters, material, links, nb::handle(), dt,
                   [&]<int degree, class T, int d>(const On<T, d>& on, const Tiles& tiles, const Work<T, d>& work, const T*) {
-                      T* nodes = target_nodes<T, d>(nodes_, links, add);
+                      T* nodes = target_nodes<T, d>(nodes_, links, nullptr, add);
                       nb::gil_scoped_release release;
                       sweep<T, d, degree, SquareScatter<T, d, degree>>(on, tiles, (const T*)nullptr, nodes,
                                                                        detail::DiagonalWork<T, d>{work});
@@ -128,8 +129,7 @@ void product(nb::object particles, nb::object lattice, const Order& order, const
                              [&]<int degree>(const On<T, d>& on, const Tiles& tiles) {
             const int rows = kTangent<d> + (length(tangents_, "tangents") > kTangent<d> ? 1 : 0);
             const auto tangents = checked_tangents<T, d>(tangents_, on.particles, rows);
-            if (direction_.ptr() == nodes_.ptr()) throw std::invalid_argument("nodes: must not be the direction");
-            T* nodes = target_nodes<T, d>(nodes_, links, add);
+            T* nodes = target_nodes<T, d>(nodes_, links, direction, add);
             nb::gil_scoped_release release;
             sweep<T, d, degree>(on, tiles, direction, nodes, detail::ProductWork<T, d>{tangents});
         });

@@ -28,9 +28,9 @@ void scatter_arrays(nb::handle particles_, nb::handle parameters_, const std::st
             const int64_t node_blocks = length(nodes_, "nodes");
             T* nodes = checked<T>(nodes_, "nodes", {node_blocks, kBlockNodes<d>, 4});
             const Tiles tiles = tiles_of<d>(links, blocks.count, node_blocks);
-            if (!add) clear_nodes(nodes, node_blocks, kBlockNodes<d> * 4);
             with_degree(degree, [&]<int g>() {
                 nb::gil_scoped_release release;
+                if (!add) clear_nodes(nodes, node_blocks, kBlockNodes<d> * 4);
                 with_set<g>(smallest_set(options.high, g, stress && gradient), [&]<ModeSet set>() {
                     scatter<T, d, g, set>(particles, parameters, material, lattice, blocks, tiles, options, nodes);
                 });

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 NODE_ARRAYS = {  # that a step takes at most: in double precision, and in that of the particles
     "explicit": (0.0, 1.0),
-    "implicit": (9.0, 4.5),
+    "implicit": (7.0, 6.5),
     "incompressible": (5.0, 5.0),
 }
 FLIP_ARRAYS = 2.0  # more of an explicit step, for differences of velocities
@@ -82,7 +82,11 @@ def _continuum_bytes(world: World, continuum: str, lattice: Lattice) -> float:
     rim = integrator.incompressible  # viscosity needs one
     keys = _core.grid_blocks([order.keys for order in orders], lattice, d, rim)
     size = np.dtype(world.dtype).itemsize
-    return CHANNELS * len(keys) * SIDE**d * (8 * double + size * own)
+    nodes = len(keys) * SIDE**d
+    solved = nodes  # implicit steps solve at nodes with mass only
+    if kind == "implicit":
+        solved = min(nodes, sum(order.count for order in orders) * (world.degree + 1) ** d)
+    return CHANNELS * (solved * 8 * double + nodes * size * own)
 
 
 def _lattice(world: World) -> Lattice:

@@ -175,7 +175,7 @@ def squeezed_torus(collisions: str) -> float:
 
 
 def test_a_torus_keeps_off_itself_if_asked_to() -> None:
-    assert 0.01 < squeezed_torus("all") < 0.05
+    assert 0.01 < squeezed_torus("all") < 0.06  # two ways to fold, 0.046 and 0.0535: rounding decides
     assert squeezed_torus("others") > 0.5
 
 
