@@ -100,8 +100,7 @@ struct BatchIndices {
                 for (int c = 0; c < components; ++c)
                     std::fill(to + c * kBatch + count, to + (c + 1) * kBatch, to[c * kBatch + count - 1]);
         } else {
-            for (int c = 0; c < components; ++c)
-                for (int j = 0; j < kBatch; ++j) to[c * kBatch + j] = from[c * stride + at[j]];
+            for (int c = 0; c < components; ++c) pick_batch(from + c * stride, at, to + c * kBatch);
         }
     }
     template <class T>

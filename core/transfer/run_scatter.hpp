@@ -64,8 +64,9 @@ inline Q at_node(const Q& r, Mode&& mode) {
 }
 
 // Adds a chunk to a tile. Records of the affine and gradient sets hold their value at node 0 instead of at the particle.
+// Everything inlined: GCC 12 would call the small functions of large sets of modes with their registers in memory.
 template <class T, int d, int degree, ModeSet set, int channels = 4, int overlap, class Record>
-inline void scatter_runs(const Places<T, d, degree, overlap>& places, const RunWeights<T, d, degree>& weights, int count,
+[[gnu::flatten]] inline void scatter_runs(const Places<T, d, degree, overlap>& places, const RunWeights<T, d, degree>& weights, int count,
                          const Record* records, T* tile) {
     constexpr int K = degree + 1, K0 = d == 3 ? K : 1, S = kSide + overlap, D = degree;
     constexpr bool linear = set < ModeSet::products;
