@@ -103,8 +103,8 @@ inline Particles<T> particles_of(nb::handle object, const std::string& name) {
     p.ids = checked<int32_t>(object.attr("ids"), name + ".ids", {capacity});
     constexpr int64_t kSym = BatchFunctions<T, d>::kSym;
     p.tau = rows("tau", kSym);
-    p.mode_count = int(length(object.attr("modes"), name + ".modes"));
-    p.modes = p.mode_count ? checked<T>(object.attr("modes"), name + ".modes", {p.mode_count, d, capacity}) : nullptr;
+    p.mode_count = int(length(object.attr("modes"), name + ".modes", 1));
+    p.modes = p.mode_count ? checked<T>(object.attr("modes"), name + ".modes", {capacity, p.mode_count, 4}) : nullptr;
     p.stride = capacity;
     p.count = nb::cast<int64_t>(object.attr("count"));
     p.states = int(states);

@@ -43,7 +43,7 @@ AffinePart affine_part(const Particles<T>& P, const Lattice<T, d>& lattice, cons
         }
     for (int h = 0; h < plan.high.count; ++h)
         for (int a = 0; a < d; ++a) {
-            const double c = P.modes[(h * d + a) * P.stride + i];
+            const double c = P.modes[(i * plan.high.count + h) * 4 + a];
             double n = 1;
             for (int b = 0; b < d; ++b) n *= norm[a][b][plan.high.exponent[h][b + 3 - d]];
             part.speed2 += n * c * c;

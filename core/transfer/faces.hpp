@@ -221,7 +221,7 @@ struct ComponentScatter {
         alignas(64) T mode[kBatch];
         for (int h = 0; h < high.count; ++h) {
             const int* e = high.exponent[h];
-            batch.fetch(from.modes + (int64_t(h) * d + i) * from.stride, from.stride, 1, mode);
+            for (int j = 0; j < kBatch; ++j) mode[j] = from.modes[(batch.at[j] * int64_t(high.count) + h) * 4 + i];
             for (int a = 0; a < d; ++a)
                 if (e[a + 3 - d] == degree)
                     for (int j = 0; j < kBatch; ++j) mode[j] *= factors.norm_of(a, i)[j];

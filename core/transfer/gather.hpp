@@ -137,20 +137,33 @@ struct GatherBatch {
     // The modes beyond C are sums already; only those with differences are switched off near nodes that are too light.
     void keep_high_modes(const Sums& sums, int at, const GatherOptions<T>& options, int64_t place, int count,
                          const Particles<T>& out, bool past_cache) const {
-        alignas(64) T kept[d * kBatch];
+        alignas(64) T kept[d][kBatch], modes[kBatch * HighModes::kMost * 4];
+        const int own = 4 * options.high.count;  // numbers of a particle
         for (int h = 0; h < options.high.count; ++h) {
             const int* e = options.high.exponent[h];
             const bool guarded = options.light > T(0) && (e[0] >= 2 || e[1] >= 2 || e[2] >= 2);
-            for (int i = 0; i < d; ++i)
+            const T* rows[d];
+            for (int i = 0; i < d; ++i) {
                 for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
                     V mode = V(options.keep) * load<V>(sums.of[M::slot(e[0], e[1], e[2])][i] + at + lane);
                     if (guarded) {
                         const V least = V(options.light) * load<V>(mass + lane);
                         mode = select(load<V>(sums.lightest + at + lane) < least, V(0), mode);
                     }
-                    store(mode, kept + i * kBatch + lane);
+                    store(mode, kept[i] + lane);
                 }
-            put_back(kept, count, d, out.stride, out.modes + int64_t(h) * d * out.stride + place, past_cache);
+                rows[i] = kept[i];
+            }
+            to_records<T, d>(rows, modes + 4 * h, own);
+        }
+        T* to = out.modes + place * own;
+        const int numbers = count * own;
+        if (past_cache && reinterpret_cast<uintptr_t>(to) % 64 == 0) {
+            int k = 0;
+            for (; k + kBatch <= numbers; k += kBatch) stream_batch(modes + k, to + k);
+            std::copy(modes + k, modes + numbers, to + k);
+        } else {
+            std::copy(modes, modes + numbers, to);
         }
     }
 

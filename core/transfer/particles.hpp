@@ -16,7 +16,7 @@ template <class T>
 struct Particles {
     T *x, *v, *C, *F, *mass, *volume, *state;
     T* tau;    // Kirchhoff stress (upper triangle) where it is kept with the particles, else null
-    T* modes;  // coefficients of the polynomial modes beyond C in m/s, (mode, component, particle); null without any
+    T* modes;  // coefficients of the polynomial modes beyond C in m/s, (particle, mode, 4 channels); null without any
     int32_t* ids;
     int64_t stride;
     int64_t count;

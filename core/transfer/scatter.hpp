@@ -122,25 +122,29 @@ struct ScatterBatch {
         using V = Lanes<T>;
         constexpr int degree = Stencil::degree;
         using M = Modes<set, d, degree>;
-        constexpr int stride = sizeof(Record) / sizeof(T);
-        alignas(64) T own[3][kBatch] = {};
+        alignas(64) T factor[HighModes::kMost][kBatch];
+        int slot[HighModes::kMost];
+        bool added[HighModes::kMost];  // to the difference of the force
         for (int h = 0; h < high.count; ++h) {
             const int* e = high.exponent[h];
-            const int slot = M::slot(e[0], e[1], e[2]);
-            const bool added = degree > 1 && set >= ModeSet::gradient && e[0] + e[1] + e[2] == degree &&
-                               (e[0] == degree || e[1] == degree || e[2] == degree);  // to the difference of the force
-            batch.fetch(from.modes + int64_t(h) * d * from.stride, from.stride, d, own[0]);
-            for (int c = 0; c < d; ++c)
-                for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
-                    V f = load<V>(mass + lane);
-                    for (int a = 0; a < d; ++a)
-                        if (e[a + 3 - d] == degree) f *= load<V>(stencils.norm_of(a, c) + lane);
-                    store(V(f * load<V>(own[c] + lane)), own[c] + lane);
-                }
-            if (added)
-                to_records<T, 3, true>({own[0], own[1], own[2]}, out->c[slot], stride);
-            else
-                to_records<T, 3>({own[0], own[1], own[2]}, out->c[slot], stride);
+            for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
+                V f = load<V>(mass + lane);
+                for (int a = 0; a < d; ++a)
+                    if (e[a + 3 - d] == degree) f *= load<V>(stencils.norm_of(a, 0) + lane);
+                store(f, factor[h] + lane);
+            }
+            slot[h] = M::slot(e[0], e[1], e[2]);
+            added[h] = degree > 1 && set >= ModeSet::gradient && e[0] + e[1] + e[2] == degree &&
+                       (e[0] == degree || e[1] == degree || e[2] == degree);
+        }
+        for (int j = 0; j < batch.count; ++j) {
+            const T* own = from.modes + batch.at[j] * int64_t(high.count) * 4;
+            for (int h = 0; h < high.count; ++h) {
+                T* to = out[j].c[slot[h]];
+                Quad<T> q = factor[h][j] * Quad<T>(own + 4 * h, stdx::element_aligned);
+                if (added[h]) q += Quad<T>(to, stdx::element_aligned);
+                q.copy_to(to, stdx::element_aligned);
+            }
         }
     }
 };

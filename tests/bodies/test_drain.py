@@ -126,7 +126,7 @@ def random_body(count: int = 40) -> ct.Body:
         rng.random(count),
     )
     body.F = rng.normal(size=(count, 2, 2))
-    body.set.arrays.modes[..., :count] = rng.normal(size=(2, 2, count))
+    body.set.arrays.modes[:count, :, :2] = rng.normal(size=(count, 2, 2))
     return body
 
 
@@ -161,7 +161,7 @@ def test_new_particles_get_new_numbers_and_start_fresh() -> None:
             *range(40, 45),
         ]  # counting what is there would repeat 30 to 34
         assert np.array_equal(one.F[30:], np.tile(np.eye(2), (5, 1, 1)))
-        assert not one.set.arrays.modes[..., 30:35].any() and (one.state["Jp"][30:] == 1).all()
+        assert not one.set.arrays.modes[30:35].any() and (one.state["Jp"][30:] == 1).all()
 
 
 def test_places_that_were_left_are_fresh_after_the_next_step() -> None:

@@ -31,7 +31,7 @@ def randomize(driver: Driver, seed: int = 0) -> Driver:
     body.v[:] = rng.normal(size=(n, d))
     if driver.affine:
         body.C = rng.normal(size=(n, d, d)) / H * driver.field.rule.plan.linear
-        body.set.arrays.modes[..., :n] = rng.normal(size=(len(body.set.arrays.modes), d, n))
+        body.set.arrays.modes[:n, :, :d] = rng.normal(size=(n, body.set.arrays.modes.shape[1], d))
     return driver
 
 
@@ -126,7 +126,7 @@ def coefficients(driver: GridDriver) -> np.ndarray:
     """(modes, N, d) in the order of `modes_of`."""
     body, d = driver.body, driver.body.dimension
     columns = [H * body.C[:, :, a] for a in range(d) if driver.affine and driver.field.rule.plan.linear[a]]
-    high = body.set.arrays.modes[..., : body.count].transpose(0, 2, 1)
+    high = body.set.arrays.modes[: body.count, :, :d].transpose(1, 0, 2)
     return np.stack([body.v.copy(), *columns, *high])
 
 
@@ -143,7 +143,7 @@ def set_mode(
         C[:, component, exponents.index(1)] = value / H
     else:
         high = [tuple(e[3 - d :]) for e in driver.field.rule.plan.high.tolist()]
-        body.set.arrays.modes[high.index(exponents), component, : body.count] = value
+        body.set.arrays.modes[: body.count, high.index(exponents), component] = value
     body.C = C
 
 

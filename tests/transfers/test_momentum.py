@@ -120,7 +120,7 @@ def keep_old_squares(driver: GridDriver, start: np.ndarray) -> None:
     C = body.C
     for a in range(d):
         at = high.index(tuple(2 * (a == b) for b in range(d)))
-        C[:, :, a] += change[:, a, None] * body.set.arrays.modes[at, :, : body.count].T / H
+        C[:, :, a] += change[:, a, None] * body.set.arrays.modes[: body.count, at, :d] / H
     body.C = C
 
 

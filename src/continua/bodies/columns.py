@@ -26,7 +26,7 @@ class Columns:
     state: NDArray  # (history variables, then parameters that vary, then passive fields; capacity)
     ids: NDArray[np.int32]  # (capacity,)
     tau: NDArray  # (d(d+1)/2, capacity) Kirchhoff stress [Pa], upper triangle, where it is kept, else no rows
-    modes: NDArray  # (modes beyond C, d, capacity) [m/s]
+    modes: NDArray  # (capacity, modes beyond C, 4) [m/s], the last axis padded with zeros
     count: int
 
     NAMES = ("x", "v", "C", "F", "mass", "volume", "state", "ids", "tau", "modes")
@@ -55,7 +55,7 @@ class Columns:
             state=_zeros((states, capacity), dtype),
             ids=_zeros((capacity,), np.int32),
             tau=_zeros((d * (d + 1) // 2 if keeps_stress else 0, capacity), dtype),
-            modes=_zeros((modes, d, capacity), dtype),
+            modes=_zeros((capacity, modes, 4), dtype),
             count=0,
         )
         arrays.F[:: d + 1] = 1
@@ -79,7 +79,7 @@ class Columns:
     def part(self, name: str, rows: slice | NDArray[np.intp]) -> NDArray:
         """One array for some particles: a view for a slice, a copy for numbers (n,)."""
         array: NDArray = getattr(self, name)
-        return array[..., rows]
+        return array[rows] if name == "modes" else array[..., rows]
 
     def some(self, name: str, count: int) -> NDArray:
         """View of one array for the first `count` particles."""
@@ -94,7 +94,7 @@ class Columns:
             deforms=self.deforms,
             states=len(self.state),
             keeps_stress=len(self.tau) > 0,
-            modes=len(self.modes),
+            modes=self.modes.shape[1],
         )
 
     def grown(self, capacity: int) -> Columns:
@@ -112,7 +112,7 @@ class Columns:
         before, self.count = self.count, first + len(rows)
         for name in self.NAMES:
             array = getattr(self, name)
-            for component in array.reshape(-1, self.capacity):
+            for component in [array] if name == "modes" else np.atleast_2d(array):
                 component[first : self.count] = component[rows]  # one at a time stays in the cache
         self.pad(before)
 

@@ -314,7 +314,7 @@ class MeshBody(Body):
         gain = self._mass[self.held] @ (velocity - new.v[:, rows].T)
         self.pull[: self.dimension] += gain + self.reaction
         new.x[:, rows], new.v[:, rows] = self.places.T, velocity.T
-        new.C[:, rows], new.modes[..., rows] = 0, 0
+        new.C[:, rows], new.modes[rows] = 0, 0
 
     def accept(self, dt: float, limits: Sequence[Limits], period: Array) -> None:
         """The mesh goes where its particles are."""

@@ -233,8 +233,6 @@ class ParticleSet:
         arrays = self._front.like(count)
         for name in Columns.NAMES:
             own = arrays.some(name, count)
-            if own.size == data[name].size == 0:  # whatever its shape was
-                continue
             if data[name].dtype != own.dtype or data[name].shape != own.shape:
                 raise SetupError(
                     f'the stored body "{self.name}" has another precision, material, transfer or fields'
