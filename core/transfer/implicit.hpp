@@ -158,8 +158,7 @@ struct ProductWork {
     Tangents<T> tangents;
 
     void prefetch(int64_t, int64_t place) const {
-        for (int part = 0; part < kBatch; part += 64 / sizeof(T))
-            continua::prefetch(tangents.at, tangents.stride, tangents.rows, place + part);
+        continua::prefetch(tangents.at, tangents.stride, tangents.rows, place);
     }
     template <class Batch>
     void operator()(Batch& batch, const BatchIndices& indices, int64_t begin, int64_t) const {
