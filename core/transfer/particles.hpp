@@ -41,7 +41,7 @@ struct Blocks {
 
 // Component-major arrays are more streams than the hardware prefetcher follows, so kernels ask for the cache lines of a
 // batch two batches ahead: one line per component.
-inline constexpr int kAhead = 4 * kBatch;
+inline constexpr int kAhead = 2 * kBatch;
 
 // Bytes that will not stay in any cache until they are read again.
 inline constexpr int64_t kLargerThanCaches = int64_t(1) << 25;
