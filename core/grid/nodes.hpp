@@ -45,14 +45,6 @@ inline void for_shared_rows(Function&& function) {
     }
 }
 
-// For a corner known at run time only.
-template <int d, int degree, class Function>
-inline void for_shared_rows(int corner, Function&& function) {
-    static_corners<d>([&](auto c) {
-        if (c == corner) for_shared_rows<d, degree, c>(function);
-    });
-}
-
 // Momentum -> velocity, plus dt * acceleration; nodes without mass stay at rest. J15 section 2.2 steps 3, 5.
 template <class T, int d>
 void momentum_to_velocity(T* nodes, int64_t blocks, const T* increment) {
