@@ -15,18 +15,20 @@ template <class T, int G>
 using Pack = stdx::simd<T, stdx::simd_abi::deduce_t<T, 4 * G>>;
 
 namespace detail {
+using may_alias_double [[gnu::may_alias]] = double;
 template <class T, int n>
 struct RawVector {
     using type [[gnu::vector_size(n * sizeof(T))]] = T;
 };
 
-// Two quads side by side.
-template <class T>
-inline Pack<T, 2> join(const T* low, const T* high) {
-    using Raw8 = typename RawVector<T, 8>::type;
-    return Pack<T, 2>(Raw8{low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3]});
-}
 }  // namespace detail
+
+// Ask for a cache line that is needed soon. GCC 12 takes a function that does nothing else for one without effect and leaves out all
+// calls of it, so there is a statement, an empty one, that it must keep.
+inline void prefetch_line(const void* address) {
+    __builtin_prefetch(address, 0, 3);
+    asm volatile("" : : "r"(address));
+}
 
 // Store a batch past the cache because it will not be read soon; `to` must be a multiple of 64 bytes. Call stream_end() when done.
 // An intrinsic, as GCC has no other way to ask for it: grid to particles takes a fifth less time with it.
@@ -74,16 +76,49 @@ inline void stream_end() {
 }
 
 namespace detail {
+// Number i of the result is pack[pick(i)].
+template <int G, class Q, class Pick>
+inline Q shuffled(const Q& pack, Pick&& pick) {
+    using Raw = typename RawVector<Scalar<Q>, 4 * G>::type;
+    const Raw raw = static_cast<Raw>(pack);
+    return [&]<int... i>(std::integer_sequence<int, i...>) {
+        return Q(__builtin_shufflevector(raw, raw, decltype(pick(std::integral_constant<int, i>{}))::value...));
+    }(std::make_integer_sequence<int, 4 * G>{});
+}
 // The first 4 G numbers at `from`, which must be there, picked over: number i of the result is from[pick(i)]. A shuffle within one
 // register; built from a smaller one GCC 12 goes through memory.
 template <int G, class T, class Pick>
 inline Pack<T, G> picked(const T* from, Pick&& pick) {
+    return shuffled<G>(Pack<T, G>(from, stdx::element_aligned), pick);
+}
+}  // namespace detail
+
+namespace detail {
+// The first n numbers at `from` again and again. A load that repeats by itself, for which GCC has nothing but intrinsics: a shuffle
+// of a whole register reads beyond the numbers, often over the end of a cache line and before they are written in full, and
+// makes the scatter a fifth slower.
+template <int G, int n, class T>
+inline Pack<T, G> repeated(const T* from) {
     using Raw = typename RawVector<T, 4 * G>::type;
-    Raw raw;
-    std::memcpy(&raw, from, sizeof raw);
-    return [&]<int... i>(std::integer_sequence<int, i...>) {
-        return Pack<T, G>(__builtin_shufflevector(raw, raw, decltype(pick(std::integral_constant<int, i>{}))::value...));
-    }(std::make_integer_sequence<int, 4 * G>{});
+    constexpr size_t bytes = n * sizeof(T), all = 4 * G * sizeof(T);
+    if constexpr (bytes == all)
+        return Pack<T, G>(from, stdx::element_aligned);
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+    else if constexpr (all == 64 && bytes == 8)
+        return Pack<T, G>((Raw)_mm512_set1_pd(*reinterpret_cast<const may_alias_double*>(from)));
+    else if constexpr (all == 64 && bytes == 16)
+        return Pack<T, G>((Raw)_mm512_broadcast_f32x4(_mm_loadu_ps(reinterpret_cast<const float*>(from))));
+    else if constexpr (all == 64 && bytes == 32)
+        return Pack<T, G>((Raw)_mm512_broadcast_f64x4(_mm256_loadu_pd(reinterpret_cast<const double*>(from))));
+#endif
+#if defined(__AVX__)
+    else if constexpr (all == 32 && bytes == 8)
+        return Pack<T, G>((Raw)_mm256_set1_pd(*reinterpret_cast<const may_alias_double*>(from)));
+    else if constexpr (all == 32 && bytes == 16)
+        return Pack<T, G>((Raw)_mm256_broadcast_ps(reinterpret_cast<const __m128*>(from)));
+#endif
+    else
+        return picked<G>(from, [](auto i) { return std::integral_constant<int, i % n>{}; });
 }
 }  // namespace detail
 
@@ -92,19 +127,16 @@ template <int G, int channels = 4, class T>
 inline Pack<T, G> spread(const T* w) {
     if constexpr (G == 1 && channels == 4)
         return Quad<T>(*w);
+    else if constexpr (constexpr int lane = 16 / sizeof(T); 4 * G / channels <= lane && channels % lane == 0)  // picks within 16 bytes
+        return detail::shuffled<G>(detail::repeated<G, lane>(w), [](auto i) { return std::integral_constant<int, i - i % lane + i / channels>{}; });
     else
         return detail::picked<G>(w, [](auto i) { return std::integral_constant<int, i / channels>{}; });
 }
 
-// The same channels for all nodes. Reads 4 G numbers.
+// The same channels for all nodes.
 template <int G, int channels = 4, class T>
 inline Pack<T, G> repeat(const T* node) {
-    if constexpr (G == 1 && channels == 4)
-        return Quad<T>(node, stdx::element_aligned);
-    else if constexpr (G == 2 && channels == 4)
-        return detail::join(node, node);
-    else
-        return detail::picked<G>(node, [](auto i) { return std::integral_constant<int, i % channels>{}; });
+    return detail::repeated<G, channels>(node);
 }
 
 }  // namespace continua

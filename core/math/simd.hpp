@@ -45,6 +45,12 @@ inline V select(const M& mask, const V& yes, const V& no) {
         return mask ? yes : no;
     }
 }
+// Of the first `count` lanes.
+template <class V>
+inline typename V::mask_type first_lanes(int count) {
+    using T = Scalar<V>;
+    return V([](auto i) { return T(int(i)); }) < V(T(count));
+}
 inline bool any(bool mask) { return mask; }
 template <class T, class A>
 inline bool any(const stdx::simd_mask<T, A>& mask) { return stdx::any_of(mask); }

@@ -203,8 +203,14 @@ struct ChunkSums {
 
     // Lanes of a batch without a particle repeat its last one.
     void pad(int at, int count) {
+        using V = Lanes<T>;
         if (count == kBatch) return;
-        auto repeat_last = [&](T* row) { std::fill(row + at + count, row + at + kBatch, row[at + count - 1]); };
+        auto repeat_last = [&](T* row) {
+            for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
+                T* own = row + at + lane;
+                store(select(first_lanes<V>(count - lane), load<V>(own), V(row[at + count - 1])), own);
+            }
+        };
         for (auto& mode : of)
             for (auto& row : mode) repeat_last(row);
         for (int i = 0; i < d; ++i) repeat_last(change[i]), repeat_last(shift[i]);

@@ -306,6 +306,7 @@ GatherReport gather(const Particles<T>& in, const Particles<T>& out, const Param
         typename Grid::Places places;
         typename Grid::Factors factors;
         ChunkSums<T, d, Modes<set, d, Grid::degree>::count> sums;
+        if (next >= 0) prefetch_tile<T, d, kReach>(nodes.velocity, reach + next * kCorners<d>);
         read(nodes.velocity, tile), read(nodes.change, change_tile), read(nodes.shift, shift_tile);
         sums.shifted = nodes.shift != nullptr;
         for_chunks(blocks, s, [&](int64_t begin, int64_t end) {

@@ -46,12 +46,6 @@ inline constexpr int kAhead = 2 * kBatch;
 // Bytes that will not stay in any cache until they are read again.
 inline constexpr int64_t kLargerThanCaches = int64_t(1) << 25;
 
-// GCC 12 takes a function that does nothing but fetch ahead for one without effect and leaves out all calls of it, so
-// there is a statement, an empty one, that it must keep.
-inline void prefetch_line(const void* address) {
-    __builtin_prefetch(address, 0, 3);
-    asm volatile("" : : "r"(address));
-}
 template <class T>
 inline void prefetch(const T* component, int64_t stride, int components, int64_t index) {
     for (int c = 0; c < components; ++c)
@@ -86,26 +80,28 @@ struct BatchIndices {
     BatchIndices() = default;
     BatchIndices(const int32_t* order, int64_t begin, int64_t end) {
         count = int(std::min<int64_t>(kBatch, end - begin));
-        int32_t apart = 0;
-        if (count == kBatch) {
+        if (count == kBatch)
             std::memcpy(at, order + begin, sizeof at);
-            for (int j = 0; j < kBatch; ++j) apart |= at[j] - at[0] - j;
-        } else {
+        else
             for (int j = 0; j < kBatch; ++j) at[j] = order[begin + std::min(j, count - 1)];
-            for (int j = 0; j < count; ++j) apart |= at[j] - at[0] - j;
-        }
+        int32_t apart = 0;
+        for (int j = 0; j < kBatch; ++j) apart |= at[j] - at[0] - std::min(j, count - 1);
         in_a_row = apart == 0;
     }
     // Component-major columns of `stride` numbers.
     template <class T>
     void fetch(const T* from, int64_t stride, int components, T* to) const {
-        if (in_a_row && at[0] + kBatch <= stride) {
-            for (int c = 0; c < components; ++c) std::memcpy(to + c * kBatch, from + c * stride + at[0], sizeof(T) * kBatch);
-            if (count < kBatch)
-                for (int c = 0; c < components; ++c)
-                    std::fill(to + c * kBatch + count, to + (c + 1) * kBatch, to[c * kBatch + count - 1]);
-        } else {
+        using V = Lanes<T>;
+        if (!in_a_row || at[0] + kBatch > stride) {
             for (int c = 0; c < components; ++c) pick_batch(from + c * stride, at, to + c * kBatch);
+        } else if (count == kBatch) {
+            for (int c = 0; c < components; ++c) std::memcpy(to + c * kBatch, from + c * stride + at[0], sizeof(T) * kBatch);
+        } else {
+            for (int c = 0; c < components; ++c) {
+                const T* column = from + c * stride + at[0];
+                for (int lane = 0; lane < kBatch; lane += lanes_of<V>())
+                    store(select(first_lanes<V>(count - lane), load<V>(column + lane), V(column[count - 1])), to + c * kBatch + lane);
+            }
         }
     }
     template <class T>

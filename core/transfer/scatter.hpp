@@ -178,6 +178,7 @@ void scatter(const Particles<T>& particles, const Parameters<T>& parameters, con
     constexpr bool products = set >= ModeSet::products;
     for_coloured(tiles.colours, particles.count, [&](int64_t s, int64_t next) {
         const Ahead ahead(blocks, s, next);
+        prefetch_tile<T, d, degree>(nodes, tiles.reach + s * kCorners<d>);
         alignas(64) T tile[kPaddedTile<d, degree>] = {};
         const BlockCoords<d> block = block_coords<d>(blocks.keys[s]);
         detail::ScatterBatch<T, d> data;

@@ -5,6 +5,7 @@
 
 #include "../grid/links.hpp"
 #include "../grid/nodes.hpp"
+#include "../math/pack.hpp"
 
 namespace continua {
 
@@ -50,6 +51,16 @@ inline void for_coloured(const Colours& colours, int64_t particles, Function&& f
     }
 }
 
+// The grid nodes of a tile, which is read or added to later.
+template <class T, int d, int overlap>
+inline void prefetch_tile(const T* nodes, const int32_t* reach) {
+    static_corners<d>([&](auto corner) {
+        const T* block = nodes + int64_t(reach[corner]) * kBlockNodes<d> * 4;
+        for_shared_rows<d, overlap, corner>([&](int, int row, auto count) {
+            for (int k = 0; k < 4 * count; k += 64 / int(sizeof(T))) prefetch_line(block + 4 * row + k);
+        });
+    });
+}
 template <class T, int d, int overlap>
 inline void add_tile(const T* tile, const int32_t* reach, T* nodes) {
     static_corners<d>([&](auto corner) {
