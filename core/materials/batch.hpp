@@ -81,7 +81,7 @@ struct Batch {
     static void kirchhoff(const T* F, const T* p, const T* z, T* tau) {
         for (int lane = 0; lane < kBatch; lane += kWidth) {
             const Point at(lane, F, p, z);
-            write_symmetric(kirchhoff_from(Mat<V, d>(Model::piola(at.F, at.p, at.z)), at.F), lane, tau);
+            write_symmetric(elastic_stress<Model>(at.F, (const V*)at.p, (const V*)at.z), lane, tau);
         }
     }
     static void flow(T* F, T dt, const T* grad_v, const T* p, T* z) {

@@ -26,6 +26,14 @@ struct FixedCorotated {
         for (int k = 0; k < d * d; ++k) P.a[k] = two_mu * (F.a[k] - R.a[k]) + pressure * cof.a[k];
         return P;
     }
+    // tau = 2 mu (F - R) F^T + lam (J - 1) J I; (F - R) F^T is symmetric
+    template <class V, int d>
+    static Mat<V, d> kirchhoff(const Mat<V, d>& F, const V* p, const V*) {
+        const V J = determinant(F), pressure = p[1] * (J - V(1)) * J;
+        Mat<V, d> tau = (V(2) * p[0]) * symmetric_times_transpose(F - rotation_of(F), F);
+        for (int i = 0; i < d; ++i) tau(i, i) += pressure;
+        return tau;
+    }
     template <class V, int d>
     static Principal<V, d> principal(const Vec<V, d>& s, const V* p, const V*) {
         const V mu2 = V(2) * p[0], lam = p[1], J = product_without(s, -1);

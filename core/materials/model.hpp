@@ -76,10 +76,22 @@ inline void add_viscous_stress(const V& eta, const V& J, const Mat<V, d>& grad_v
         for (int j = 0; j < d; ++j) tau(i, j) += eta * J * (grad_v(i, j) + grad_v(j, i));
 }
 
+// Stress for which a model has a shorter formula than P F^T.
+template <class Model>
+concept StressesDirectly = requires(const Mat<double, 2>& F, const double* p, const double* z) { Model::kirchhoff(F, p, z); };
+
+template <class Model, class V, int d>
+inline Mat<V, d> elastic_stress(const Mat<V, d>& F, const V* p, const V* z) {
+    if constexpr (StressesDirectly<Model>)
+        return Model::kirchhoff(F, p, z);
+    else
+        return kirchhoff_from(Mat<V, d>(Model::piola(F, p, z)), F);
+}
+
 // Kirchhoff stress of the state F, z while the material moves with the velocity gradient grad_v.
 template <class Model, class V, int d>
 inline Mat<V, d> kirchhoff_stress(const Mat<V, d>& F, const Mat<V, d>& grad_v, const V* p, const V* z) {
-    Mat<V, d> tau = kirchhoff_from(Mat<V, d>(Model::piola(F, p, z)), F);
+    Mat<V, d> tau = elastic_stress<Model>(F, p, z);
     if constexpr (Viscous<Model>) add_viscous_stress(V(Model::viscosity(p)), determinant(F), grad_v, tau);
     return tau;
 }
@@ -91,7 +103,7 @@ inline void advance_model(Mat<V, d>& F, const TrialStep<V, d>& step, const V* p,
         Model::advance(F, step, p, z, tau);
     } else {
         if constexpr (Flowing<Model>) Model::flow(F, step, p, z);
-        tau = kirchhoff_from(Mat<V, d>(Model::piola(F, (const V*)p, (const V*)z)), F);
+        tau = elastic_stress<Model>(F, (const V*)p, (const V*)z);
     }
     if constexpr (Viscous<Model>) add_viscous_stress(V(Model::viscosity(p)), determinant(F), step.grad_v, tau);
 }

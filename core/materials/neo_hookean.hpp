@@ -93,6 +93,16 @@ struct NeoHookeanModel {
         for (int k = 0; k < d * d; ++k) P.a[k] = p[0] * F.a[k] + q * cof.a[k];
         return where_feasible(feasible, P);
     }
+    // tau = mu F F^T + (lam J U' - mu) I
+    template <class V, int d>
+    static Mat<V, d> kirchhoff(const Mat<V, d>& F, const V* p, const V*) {
+        const V J = determinant(F);
+        const auto feasible = J > V(0);
+        const V q = p[1] * Volume::slope(V(select(feasible, J, V(1)))) - p[0];
+        Mat<V, d> tau = p[0] * symmetric_times_transpose(F, F);
+        for (int i = 0; i < d; ++i) tau(i, i) += q;
+        return where_feasible(feasible, tau);
+    }
     template <class V, int d>
     static Principal<V, d> principal(const Vec<V, d>& s, const V* p, const V*) {
         const V mu = p[0], lam = p[1], J = product_without(s, -1), q = lam * Volume::slope(J) - mu;

@@ -150,7 +150,7 @@ struct OldroydB {
     template <class V, int d>
     static void advance(Mat<V, d>& F, const TrialStep<V, d>& step, const V* p, V* z, Mat<V, d>& tau) {
         flow(F, step, p, z);
-        tau = kirchhoff_from(Mat<V, d>(QuadraticNeoHookean::piola(F, p, z)), F);
+        tau = QuadraticNeoHookean::kirchhoff(F, p, z);
     }
 };
 

@@ -32,6 +32,10 @@ struct Snow {
         return FixedCorotated::piola(F, moduli(p, z).data(), z);
     }
     template <class V, int d>
+    static Mat<V, d> kirchhoff(const Mat<V, d>& F, const V* p, const V* z) {
+        return FixedCorotated::kirchhoff(F, moduli(p, z).data(), z);
+    }
+    template <class V, int d>
     static Principal<V, d> principal(const Vec<V, d>& s, const V* p, const V* z) {
         return FixedCorotated::principal<V, d>(s, moduli(p, z).data(), z);
     }

@@ -75,6 +75,18 @@ inline Mat<V, d> times_transpose(const Mat<V, d>& x, const Mat<V, d>& y) {
         }
     return z;
 }
+// The same where it is known to be symmetric: half of the sums.
+template <class V, int d>
+inline Mat<V, d> symmetric_times_transpose(const Mat<V, d>& x, const Mat<V, d>& y) {
+    Mat<V, d> z;
+    for (int i = 0; i < d; ++i)
+        for (int j = i; j < d; ++j) {
+            V sum = x(i, 0) * y(j, 0);
+            for (int k = 1; k < d; ++k) sum += x(i, k) * y(j, k);
+            z(i, j) = z(j, i) = sum;
+        }
+    return z;
+}
 // u diag(s) v^T
 template <class V, int d>
 inline Mat<V, d> compose(const Mat<V, d>& u, const Vec<V, d>& s, const Mat<V, d>& v) {

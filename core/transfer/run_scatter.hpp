@@ -23,33 +23,29 @@ struct RunWeights {
     template <class Places>
     void compute(const Places& places, int at) {
         using V = Lanes<T>;
-        for (int a = 0; a < d; ++a)
-            for (int lane = at; lane < at + kBatch; lane += lanes_of<V>()) {
-                V w[K];
-                BSpline<degree>::weights(load<V>(places.f[a] + lane), w);
-                for (int k = 0; k < K; ++k) store(w[k], axis[a][k] + lane);
-            }
-        combine(at);
+        for (int lane = at; lane < at + kBatch; lane += lanes_of<V>()) {
+            V w[d][K];
+            for (int a = 0; a < d; ++a) BSpline<degree>::weights(load<V>(places.f[a] + lane), w[a]);
+            keep(w, lane);
+        }
     }
     void square(int at) {
-        for (int a = 0; a < d; ++a)
-            for (auto& weight : axis[a])
-                for (int j = at; j < at + kBatch; ++j) weight[j] *= weight[j];
-        combine(at);
-    }
-    // After a change of the weights of axes.
-    void combine(int at) {
         using V = Lanes<T>;
-        for (int lane = at; lane < at + kBatch; lane += lanes_of<V>())
-            for (int i = 0; i < K0; ++i)
-                for (int j = 0; j < K; ++j) {
-                    V w = load<V>(axis[d - 2][j] + lane);
-                    if constexpr (d == 3) w *= load<V>(axis[0][i] + lane);
-                    store(w, outer[i * K + j] + lane);
-                }
-        const T* rows[K];
-        for (int k = 0; k < K; ++k) rows[k] = axis[d - 1][k] + at;
-        to_records<T, K>(reinterpret_cast<const T* const(&)[K]>(rows), last[at], 4);
+        for (int lane = at; lane < at + kBatch; lane += lanes_of<V>()) {
+            V w[d][K];
+            for (int a = 0; a < d; ++a)
+                for (int k = 0; k < K; ++k) w[a][k] = load<V>(axis[a][k] + lane), w[a][k] *= w[a][k];
+            keep(w, lane);
+        }
+    }
+    // Weights of the lanes of particles from `lane` on.
+    template <class V>
+    void keep(const V (&w)[d][K], int lane) {
+        for (int a = 0; a < d; ++a)
+            for (int k = 0; k < K; ++k) store(w[a][k], axis[a][k] + lane);
+        for (int i = 0; i < K0; ++i)
+            for (int j = 0; j < K; ++j) store(d == 3 ? V(w[0][i] * w[d - 2][j]) : w[d - 2][j], outer[i * K + j] + lane);
+        lanes_to_records(w[d - 1], last[lane], 4);
     }
 };
 

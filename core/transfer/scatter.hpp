@@ -61,34 +61,33 @@ struct ScatterBatch {
         constexpr int stride = sizeof(Record) / sizeof(T);
         const V share = V(T(degree == 1 ? 1.0 : BSpline<degree>::share)), impulse = V(-options.dt * lattice.inv_dx);
         constexpr int kSymIndex[3][3] = {{0, 1, 2}, {1, d == 2 ? 2 : 3, 4}, {2, 4, 5}};
-        alignas(64) T value[3][kBatch] = {}, linear[d][3][kBatch] = {}, difference[d][3][kBatch] = {};
         const bool affine = options.affine != Affine::none;
         if (affine) node_gradient(stencils, lattice, options.affine);
         for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
             const V m = load<V>(mass + lane), s = impulse * load<V>(volume + lane);
-            for (int i = 0; i < d; ++i) {
-                V first = m * load<V>(v + i * kBatch + lane);
-                for (int a = 0; a < d; ++a) {
-                    V slope = affine ? V(m * load<V>(C + (i * d + a) * kBatch + lane)) : V(0);
+            T* record = out->c[0] + lane * stride;
+            V first[4] = {V(0), V(0), V(0), m};
+            for (int i = 0; i < d; ++i) first[i] = m * load<V>(v + i * kBatch + lane);
+            for (int a = 0; a < d; ++a) {
+                V slope[3], difference[3];
+                for (int i = 0; i < 3; ++i) slope[i] = difference[i] = V(0);
+                for (int i = 0; i < d; ++i) {
+                    if (affine) slope[i] = m * load<V>(C + (i * d + a) * kBatch + lane);
                     if (options.stress) {
                         const V force = s * load<V>(tau + kSymIndex[i][a] * kBatch + lane);
-                        slope += share * force;
-                        if constexpr (gradient)
-                            if (options.gradient)
-                                store(V(load<V>(stencils.kappa_of(a, i) + lane) * force), difference[a][i] + lane);
+                        slope[i] += share * force;
+                        if constexpr (gradient) difference[i] = load<V>(stencils.kappa_of(a, i) + lane) * force;
                     }
-                    if (f) first -= load<V>(f[a] + at + lane) * slope;
-                    store(slope, linear[a][i] + lane);
+                    if (f) first[i] -= load<V>(f[a] + at + lane) * slope[i];
                 }
-                store(first, value[i] + lane);
+                lanes_to_records(slope, record + 4 * M::along(a, 1), stride);
+                if constexpr (gradient) {
+                    if (!options.gradient)
+                        for (auto& q : difference) q = V(0);
+                    lanes_to_records(difference, record + 4 * M::along(a, degree), stride);
+                }
             }
-        }
-        to_records<T, 4>({value[0], value[1], value[2], mass}, out->c[0], stride);
-        for (int a = 0; a < d; ++a) {
-            to_records<T, 3>({linear[a][0], linear[a][1], linear[a][2]}, out->c[M::along(a, 1)], stride);
-            if constexpr (gradient)
-                to_records<T, 3>({difference[a][0], difference[a][1], difference[a][2]}, out->c[M::along(a, degree)],
-                                 stride);
+            lanes_to_records(first, record, stride);
         }
     }
 
@@ -195,7 +194,7 @@ void scatter(const Particles<T>& particles, const Parameters<T>& parameters, con
                 data.fetch(batch, particles, parameters, material, options);
                 places.compute(data.x, lattice, block, at);
                 weights.compute(places, at);
-                factors.compute(places, at, degree == 1 || options.high.count > 0);
+                if (set >= ModeSet::gradient) factors.compute(places, at, degree == 1 || options.high.count > 0);
                 data.template coefficients<set>(factors, lattice, options, records + at,
                                                 products || degree == 1 ? nullptr : places.f, at);
                 if (options.high.count)
