@@ -137,24 +137,22 @@ struct GatherBatch {
     // The modes beyond C are sums already; only those with differences are switched off near nodes that are too light.
     void keep_high_modes(const Sums& sums, int at, const GatherOptions<T>& options, int64_t place, int count,
                          const Particles<T>& out, bool past_cache) const {
-        alignas(64) T kept[d][kBatch], modes[kBatch * HighModes::kMost * 4];
+        alignas(64) T modes[kBatch * HighModes::kMost * 4];
         const int own = 4 * options.high.count;  // numbers of a particle
         for (int h = 0; h < options.high.count; ++h) {
             const int* e = options.high.exponent[h];
             const bool guarded = options.light > T(0) && (e[0] >= 2 || e[1] >= 2 || e[2] >= 2);
-            const T* rows[d];
-            for (int i = 0; i < d; ++i) {
-                for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
-                    V mode = V(options.keep) * load<V>(sums.of[M::slot(e[0], e[1], e[2])][i] + at + lane);
+            for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
+                V mode[d];
+                for (int i = 0; i < d; ++i) {
+                    mode[i] = V(options.keep) * load<V>(sums.of[M::slot(e[0], e[1], e[2])][i] + at + lane);
                     if (guarded) {
                         const V least = V(options.light) * load<V>(mass + lane);
-                        mode = select(load<V>(sums.lightest + at + lane) < least, V(0), mode);
+                        mode[i] = select(load<V>(sums.lightest + at + lane) < least, V(0), mode[i]);
                     }
-                    store(mode, kept[i] + lane);
                 }
-                rows[i] = kept[i];
+                lanes_to_records(mode, modes + lane * own + 4 * h, own);
             }
-            to_records<T, d>(rows, modes + 4 * h, own);
         }
         T* to = out.modes + place * own;
         const int numbers = count * own;

@@ -138,6 +138,7 @@ struct ScatterBatch {
         }
         for (int j = 0; j < batch.count; ++j) {
             const T* own = from.modes + batch.at[j] * int64_t(high.count) * 4;
+            for (int h = 0; h < high.count; h += 16 / int(sizeof(T))) prefetch_line(own + 4 * (kAhead * high.count + h));
             for (int h = 0; h < high.count; ++h) {
                 T* to = out[j].c[slot[h]];
                 Quad<T> q = factor[h][j] * Quad<T>(own + 4 * h, stdx::element_aligned);
