@@ -326,7 +326,7 @@ GatherReport gather(const Particles<T>& in, const Particles<T>& out, const Param
                 auto& own = data[at / kBatch];
                 const BatchIndices& batch = batches[at / kBatch];
                 sums.pad(at, batch.count);
-                factors.compute(places, at, Grid::degree == 1 || options.high.count > 0);
+                if (set >= ModeSet::gradient) factors.compute(places, at, Grid::degree == 1 || options.high.count > 0);
                 if (!own.advance(sums, factors, at, lattice, options, flip) && reports[s].bad < 0) {
                     const int j = own.first_bad(batch.count);
                     if (j >= 0) reports[s].bad = batch.at[j];
