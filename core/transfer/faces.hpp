@@ -5,7 +5,8 @@
 // its last channel the centre of the cell. Per axis there are only two kinds of weights, those of the own axis of a component and
 // those half a cell off; a component takes the former along its own axis and the latter along the others. Their stencils
 // start at most one node apart, so both are laid over K = degree + 2 nodes. Particles are sorted by the lattice of cell
-// centres, whose stencils start first. Everything else is the collocated transfer.
+// centres, whose stencils start first. Both ways the particles of a cell are the lanes of a vector, since few nodes of a component fill
+// one. Particles to grid takes the weights themselves, not polynomials: face masses near 0 must not be differences of large numbers.
 #pragma once
 
 #include "../math/lane_sums.hpp"
@@ -174,7 +175,8 @@ struct FaceGrid {
 namespace detail {
 
 // The patterns by which particles of a chunk give their modes to the nodes of an axis, see Modes, side by side for the lanes of a
-// run. On the own axis of a component they are `laid` over one node more: late particles start at the second.
+// run: in rows, as structs of vectors were copied through memory. On the own axis of a component they are `laid` over one node more,
+// where late particles start at the second.
 template <class T, int degree, bool laid>
 struct GivingAxis {
     static constexpr int plain = degree + 1, n = plain + laid;
@@ -329,15 +331,7 @@ struct FaceScatter {
 
     void add(const int32_t* node, int count, T (*tile)[kPaddedTile<d, degree + 1> / 2]) const {
         for_runs(node, count, [&](int begin, int end) {
-            L faces[d][padded(2 * kFaces)], centres[padded(kCentres)];
-            for (auto& sums : faces) std::fill(sums + 2 * kFaces, std::end(sums), L(0));
-            std::fill(centres + kCentres, std::end(centres), L(0));
-            give<true>(begin, end, faces, centres);
-            for (int p = begin + kLanes; p < end; p += kLanes) give<false>(p, end, faces, centres);
-            T* corner[d + 1];
-            for (int c = 0; c <= d; ++c) corner[c] = tile[c] + 2 * node[begin];
-            static_for<d>([&](auto c) { put<c, 2>(faces[c], corner[c]); });
-            put<d, 1>(centres, corner[d]);
+            static_for<d + 1>([&](auto c) { add_component<c>(begin, end, tile[c] + 2 * node[begin]); });
         });
     }
 
@@ -347,34 +341,42 @@ struct FaceScatter {
     // Nodes of a component along an axis.
     static constexpr int extent(int axis, int component) { return axis < 0 ? 1 : axis == component ? n + 1 : n; }
 
-    // Particles p ... of a run to vectors of lanes, added to them but the `first` time: pairs of momentum and mass at faces, mass
-    // at centres.
-    template <bool first>
-    [[gnu::flatten]] void give(int p, int end, L (*faces)[padded(2 * kFaces)], L* centres) const {
+    // The particles of a run to pairs of momentum and mass at the faces of a component, or to masses at centres.
+    template <int component>
+    [[gnu::flatten]] void add_component(int begin, int end, T* corner) const {
+        constexpr int channels = component < d ? 2 : 1, count = channels * (component < d ? kFaces : kCentres);
+        L sums[padded(count)];
+        std::fill(sums + count, sums + padded(count), L(0));
+        give<component, channels, true>(begin, end, sums);
+        for (int p = begin + kLanes; p < end; p += kLanes) give<component, channels, false>(p, end, sums);
+        put<component, channels>(sums, corner);
+    }
+    // Particles p ... of a run to vectors of lanes, added to them but the `first` time.
+    template <int component, int channels, bool first>
+    void give(int p, int end, L* sums) const {
         const auto there = L([](auto lane) { return T(int(lane)); }) < L(T(end - p));
         auto held = [&](const T* row) { return select(there, load<L>(row + p), L(0)); };
-        auto all = [&]<ModeSet modes>(auto c, const L* from, L* to, auto channels) {
-            auto axis = [&](auto a) {
-                if constexpr (a >= 0 && a == c)
-                    return typename Own::template Run<L>{own[a], p};
-                else
-                    return typename Off::template Run<L>{off[a < 0 ? 0 : a], p};
-            };
+        auto axis = [&](auto a) {
+            if constexpr (a >= 0 && a == component)
+                return typename Own::template Run<L>{own[a], p};
+            else
+                return typename Off::template Run<L>{off[a < 0 ? 0 : a], p};
+        };
+        auto all = [&]<ModeSet modes>(const L* from, L* to) {
             expand<modes, d, degree, L>(
                 axis(std::integral_constant<int, d - 3>{}), axis(std::integral_constant<int, d - 2>{}),
                 axis(std::integral_constant<int, d - 1>{}), from, [&](auto i, auto j, auto k, const L& sum) {
-                    L& node = to[channels * ((i * extent(d - 2, c) + j) * extent(d - 1, c) + k)];
+                    L& node = to[channels * ((i * extent(d - 2, component) + j) * extent(d - 1, component) + k)];
                     node = first ? sum : L(node + sum);
                 });
         };
-        const L m = held(mass);
-        static_for<d>([&](auto c) {
+        if constexpr (component < d) {
             L from[M::count];
-            for (int e = 0; e < M::count; ++e) from[e] = held(mode[c][e]);
-            all.template operator()<set>(c, from, faces[c], std::integral_constant<int, 2>{});
-            all.template operator()<ModeSet::value>(c, &m, faces[c] + 1, std::integral_constant<int, 2>{});
-        });
-        all.template operator()<ModeSet::value>(std::integral_constant<int, d>{}, &m, centres, std::integral_constant<int, 1>{});
+            for (int e = 0; e < M::count; ++e) from[e] = held(mode[component][e]);
+            all.template operator()<set>(from, sums);
+        }
+        const L m = held(mass);
+        all.template operator()<ModeSet::value>(&m, sums + channels - 1);
     }
     // The sums over lanes to the nodes of a component, or those of the centres.
     template <int component, int channels, int count>
@@ -422,13 +424,14 @@ void scatter_faces(const Particles<T>& particles, const Lattice<T, d>& lattice, 
                    const ScatterOptions<T>& options, T* momentum, T* mass) {
     constexpr int overlap = degree + 1;
     const bool affine = options.affine != Affine::none;
+    const bool norms = options.high.count > 0 || (degree == 1 && options.affine != Affine::moment);
     for_coloured(tiles.colours, particles.count, [&](int64_t s, int64_t next) {
         const Ahead ahead(blocks, s, next);
         alignas(64) T tile[d + 1][kPaddedTile<d, overlap> / 2] = {};
         const BlockCoords<d> block = block_coords<d>(blocks.keys[s]);
         detail::ScatterBatch<T, d> data;
         FacePlaces<T, d, degree> places;
-        FaceFactors<T, d, degree> factors;
+        FaceFactors<T, d, degree> factors{};
         detail::FaceScatter<T, d, degree, set> scatter;
         for_chunks(blocks, s, [&](int64_t begin, int64_t end) {
             for (int at = 0; begin + at < end; at += kBatch) {
@@ -438,7 +441,7 @@ void scatter_faces(const Particles<T>& particles, const Lattice<T, d>& lattice, 
                 });
                 data.fetch(batch, particles, Parameters<T>{}, BatchFunctions<T, d>{}, options);
                 places.compute(data.x, lattice, block, at);
-                factors.compute(places, at, degree == 1 || options.high.count > 0);
+                if (norms) factors.compute(places, at, norms);
                 if (affine) data.node_gradient(factors, lattice, options.affine);
                 scatter.place(places, at);
                 scatter.take(data, affine, at);
