@@ -14,6 +14,8 @@ inline constexpr int kHere = kNeighbours<d> / 2;  // a block itself among its ne
 // neighbours (blocks, 3^d): the block at offset o in {-1, 0, 1}^d, first axis slowest, or -1 where there is none.
 template <class T, int d>
 void neighbour_table(const uint64_t* keys, int64_t blocks, const Lattice<T, d>& lattice, int32_t* neighbours) {
+    KeyMap numbers(static_cast<size_t>(blocks));  // from 1 on
+    for (int64_t b = 0; b < blocks; ++b) numbers.insert(keys[b], int32_t(b + 1));
 #pragma omp parallel for schedule(static) num_threads(team(blocks, kBlocksPerThread))
     for (int64_t b = 0; b < blocks; ++b) {
         const BlockCoords<d> here = block_coords<d>(keys[b]);
@@ -24,9 +26,7 @@ void neighbour_table(const uint64_t* keys, int64_t blocks, const Lattice<T, d>& 
                 there[a] = lattice.wrap(there[a] + rest % 3 - 1, a);
                 inside &= there[a] >= -kBias && there[a] < kBias;
             }
-            const uint64_t key = inside ? morton_key<d>(there) : ~0ull;
-            const int64_t found = std::lower_bound(keys, keys + blocks, key) - keys;
-            neighbours[b * kNeighbours<d> + n] = found < blocks && keys[found] == key ? int32_t(found) : -1;
+            neighbours[b * kNeighbours<d> + n] = inside ? numbers.find(morton_key<d>(there)) - 1 : -1;
         }
     }
 }
