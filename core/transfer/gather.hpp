@@ -310,7 +310,8 @@ GatherReport gather(const Particles<T>& in, const Particles<T>& out, const Param
         for_chunks(blocks, s, [&](int64_t begin, int64_t end) {
             const int count = int(end - begin);
             for (int at = 0; at < count; at += kBatch) {
-                const BatchIndices& batch = batches[at / kBatch] = BatchIndices(blocks.order, begin + at, end);
+                BatchIndices& batch = batches[at / kBatch];
+                batch.read(blocks.order, begin + at, end);
                 ahead.from(begin + at, [&](int64_t place) {
                     detail::prefetch_for_gather<T, d>(in, blocks.order[place], flip, deform);
                 });

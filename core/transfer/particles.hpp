@@ -78,7 +78,8 @@ struct BatchIndices {
     bool in_a_row = false;  // one after the other in memory
 
     BatchIndices() = default;
-    BatchIndices(const int32_t* order, int64_t begin, int64_t end) {
+    BatchIndices(const int32_t* order, int64_t begin, int64_t end) { read(order, begin, end); }
+    void read(const int32_t* order, int64_t begin, int64_t end) {
         count = int(std::min<int64_t>(kBatch, end - begin));
         if (count == kBatch)
             std::memcpy(at, order + begin, sizeof at);
