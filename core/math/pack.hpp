@@ -1,4 +1,4 @@
-// Pack: 4 G numbers of a row of grid nodes, G nodes with four channels each or twice as many with two.
+// Pack: 4 G numbers of a row of grid nodes, G nodes with four channels each.
 #pragma once
 
 #include <utility>
@@ -15,7 +15,6 @@ template <class T, int G>
 using Pack = stdx::simd<T, stdx::simd_abi::deduce_t<T, 4 * G>>;
 
 namespace detail {
-using may_alias_double [[gnu::may_alias]] = double;
 template <class T, int n>
 struct RawVector {
     using type [[gnu::vector_size(n * sizeof(T))]] = T;
@@ -85,18 +84,8 @@ inline Q shuffled(const Q& pack, Pick&& pick) {
         return Q(__builtin_shufflevector(raw, raw, decltype(pick(std::integral_constant<int, i>{}))::value...));
     }(std::make_integer_sequence<int, 4 * G>{});
 }
-// The first 4 G numbers at `from`, which must be there, picked over: number i of the result is from[pick(i)]. A shuffle within one
-// register; built from a smaller one GCC 12 goes through memory.
-template <int G, class T, class Pick>
-inline Pack<T, G> picked(const T* from, Pick&& pick) {
-    return shuffled<G>(Pack<T, G>(from, stdx::element_aligned), pick);
-}
-}  // namespace detail
-
-namespace detail {
 // The first n numbers at `from` again and again. A load that repeats by itself, for which GCC has nothing but intrinsics: a shuffle
-// of a whole register reads beyond the numbers, often over the end of a cache line and before they are written in full, and
-// makes the scatter a fifth slower.
+// of a whole register reads beyond the numbers and often over the end of a cache line (3 % of the scatter).
 template <int G, int n, class T>
 inline Pack<T, G> repeated(const T* from) {
     using Raw = typename RawVector<T, 4 * G>::type;
@@ -104,39 +93,34 @@ inline Pack<T, G> repeated(const T* from) {
     if constexpr (bytes == all)
         return Pack<T, G>(from, stdx::element_aligned);
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
-    else if constexpr (all == 64 && bytes == 8)
-        return Pack<T, G>((Raw)_mm512_set1_pd(*reinterpret_cast<const may_alias_double*>(from)));
     else if constexpr (all == 64 && bytes == 16)
         return Pack<T, G>((Raw)_mm512_broadcast_f32x4(_mm_loadu_ps(reinterpret_cast<const float*>(from))));
     else if constexpr (all == 64 && bytes == 32)
         return Pack<T, G>((Raw)_mm512_broadcast_f64x4(_mm256_loadu_pd(reinterpret_cast<const double*>(from))));
 #endif
 #if defined(__AVX__)
-    else if constexpr (all == 32 && bytes == 8)
-        return Pack<T, G>((Raw)_mm256_set1_pd(*reinterpret_cast<const may_alias_double*>(from)));
     else if constexpr (all == 32 && bytes == 16)
         return Pack<T, G>((Raw)_mm256_broadcast_ps(reinterpret_cast<const __m128*>(from)));
 #endif
     else
-        return picked<G>(from, [](auto i) { return std::integral_constant<int, i % n>{}; });
+        return Pack<T, G>([&](auto i) { return from[i % n]; });
 }
 }  // namespace detail
 
-// w[0], w[1], ... each repeated over all channels of a node, 4 G numbers in all. Reads as many.
-template <int G, int channels = 4, class T>
+// w[0], w[1], ... each repeated over the four channels of a node, 4 G numbers in all. Reads 16 bytes.
+template <int G, class T>
 inline Pack<T, G> spread(const T* w) {
-    if constexpr (G == 1 && channels == 4)
+    constexpr int lane = 16 / sizeof(T);  // a shuffle within 16 bytes is cheaper than one across them
+    if constexpr (G == 1)
         return Quad<T>(*w);
-    else if constexpr (constexpr int lane = 16 / sizeof(T); 4 * G / channels <= lane && channels % lane == 0)  // picks within 16 bytes
-        return detail::shuffled<G>(detail::repeated<G, lane>(w), [](auto i) { return std::integral_constant<int, i - i % lane + i / channels>{}; });
     else
-        return detail::picked<G>(w, [](auto i) { return std::integral_constant<int, i / channels>{}; });
+        return detail::shuffled<G>(detail::repeated<G, lane>(w), [](auto i) { return std::integral_constant<int, i - i % lane + i / 4>{}; });
 }
 
-// The same channels for all nodes.
-template <int G, int channels = 4, class T>
+// The same four channels for all nodes.
+template <int G, class T>
 inline Pack<T, G> repeat(const T* node) {
-    return detail::repeated<G, channels>(node);
+    return detail::repeated<G, 4>(node);
 }
 
 }  // namespace continua

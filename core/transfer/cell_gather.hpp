@@ -173,17 +173,16 @@ inline void contract(const X& x, const Y& y, const Z& z, Value&& value, Put&& pu
     static_for<M::count>([&](auto slot) { put(slot, sums[slot]); });
 }
 
-// f<G>(first) for packs of 4 G numbers that cover a row of nodes with `channels` numbers each, `first` being a node; the last pack may
-// reach beyond the row.
-template <class T, int nodes, int channels = 4, class Function>
+// f<G>(first) for packs of G nodes that cover a row of them from `first` on; the last pack may reach beyond the row.
+template <class T, int nodes, class Function>
 inline void for_node_packs(Function&& f) {
     constexpr int kWidest = lanes_of<Lanes<T>>() >= 16 ? 4 : lanes_of<Lanes<T>>() >= 8 ? 2 : 1;
     auto next = [&]<int first>(auto& self, std::integral_constant<int, first>) {
-        constexpr int left = (nodes - first) * channels;
+        constexpr int left = nodes - first;
         if constexpr (left > 0) {
-            constexpr int G = kWidest >= 4 && left > 8 ? 4 : kWidest >= 2 && left > 4 ? 2 : 1;
+            constexpr int G = kWidest >= 4 && left > 2 ? 4 : kWidest >= 2 && left > 1 ? 2 : 1;
             f.template operator()<G>(first);
-            self(self, std::integral_constant<int, first + 4 * G / channels>{});
+            self(self, std::integral_constant<int, first + G>{});
         }
     };
     next(next, std::integral_constant<int, 0>{});

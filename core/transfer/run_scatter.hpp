@@ -61,21 +61,21 @@ inline Q at_node(const Q& r, Mode&& mode) {
 
 // Adds a chunk to a tile. Records of the affine and gradient sets hold their value at node 0 instead of at the particle.
 // Everything inlined: GCC 12 would call the small functions of large sets of modes with their registers in memory.
-template <class T, int d, int degree, ModeSet set, int channels = 4, int overlap, class Record>
-[[gnu::flatten]] inline void scatter_runs(const Places<T, d, degree, overlap>& places, const RunWeights<T, d, degree>& weights, int count,
+template <class T, int d, int degree, ModeSet set, class Record>
+[[gnu::flatten]] inline void scatter_runs(const Places<T, d, degree>& places, const RunWeights<T, d, degree>& weights, int count,
                          const Record* records, T* tile) {
-    constexpr int K = degree + 1, K0 = d == 3 ? K : 1, S = kSide + overlap, D = degree;
+    constexpr int K = degree + 1, K0 = d == 3 ? K : 1, S = kSide + degree, D = degree;
     constexpr bool linear = set < ModeSet::products;
     using M = Modes<set, d, degree>;
     using Spline = BSpline<degree>;
     constexpr int n = M::n;
     for_runs(places.node, count, [&](int begin, int end) {
-        T* corner = tile + channels * places.node[begin];
-        for_node_packs<T, K, channels>([&]<int G>(int first) {
+        T* corner = tile + 4 * places.node[begin];
+        for_node_packs<T, K>([&]<int G>(int first) {
             using Q = Pack<T, G>;
-            const Q k([&](auto i) { return T(first + int(i) / channels); });
+            const Q k([&](auto i) { return T(first + int(i) / 4); });
             const Q difference([&](auto i) {
-                const int node = first + int(i) / channels;
+                const int node = first + int(i) / 4;
                 return node <= degree ? Spline::difference(node, T(1)) : T(0);
             });
             Q acc[K0][K], along_x[K], along_y[K0], along_both = Q(0);
@@ -84,13 +84,13 @@ template <class T, int d, int degree, ModeSet set, int channels = 4, int overlap
             for (auto& q : along_x) q = Q(0);
             for (auto& q : along_y) q = Q(0);
             for (int p = begin; p < end; ++p) {
-                const Q w = spread<G, channels>(weights.last[p] + first);
+                const Q w = spread<G>(weights.last[p] + first);
                 const Q r = linear ? k : Q(k - Q(places.f[d - 1][p]));
                 Q R[n][n];
                 static_for<n * n>([&](auto e) {
                     constexpr int e0 = e / n, e1 = e % n;
                     if constexpr (M::has(e0, e1, 0)) {
-                        auto mode = [&](auto e2) { return repeat<G, channels>(records[p].c[M::slot(e0, e1, e2)]); };
+                        auto mode = [&](auto e2) { return repeat<G>(records[p].c[M::slot(e0, e1, e2)]); };
                         R[e0][e1] = w * at_node<(D > 1 && M::has(e0, e1, 1)), (D > 2 && M::has(e0, e1, 2))>(r, mode);
                         if constexpr (M::has(e0, e1, D)) R[e0][e1] += difference * mode(std::integral_constant<int, D>{});
                     }
@@ -136,7 +136,7 @@ template <class T, int d, int degree, ModeSet set, int channels = 4, int overlap
                     if constexpr (M::has(D, 0, 0)) sum += Spline::difference(i, along_x[j]);
                     if constexpr (M::has(0, D, 0)) sum += Spline::difference(j, along_y[i]);
                     if constexpr (M::has(D, D, 0)) sum += Spline::difference(i, Spline::difference(j, along_both));
-                    T* to = corner + channels * ((i * S * (d == 3) + j) * S + first);
+                    T* to = corner + 4 * ((i * S * (d == 3) + j) * S + first);
                     (Q(to, stdx::element_aligned) + sum).copy_to(to, stdx::element_aligned);
                 }
         });

@@ -28,9 +28,9 @@ inline void for_runs(const int32_t* node, int count, Function&& function) {
 
 // Where the particles of a chunk are on the nodes: per axis the distance f from the first node of their stencil in units of
 // dx, and that node's number in the tile.
-template <class T, int d, int degree, int overlap = degree>
+template <class T, int d, int degree>
 struct Places {
-    static constexpr int S = kSide + overlap;
+    static constexpr int S = kSide + degree;
     alignas(64) T f[d][kRow] = {};
     alignas(64) int32_t node[kRow] = {};
 
