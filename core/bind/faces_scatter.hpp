@@ -1,5 +1,6 @@
 #pragma once
 
+#include "../transfer/face_scatter.hpp"
 #include "faces.hpp"
 
 namespace continua {

@@ -33,7 +33,7 @@ inline Quad<Scalar<V>> four(const V& v) {
 
 // Lanes of four channels a, b, c, d: afterwards the four numbers of particle 4 g + k are those from 4 g on in the k-th vector.
 template <class V>
-inline void transpose_by_fours(V (&v)[4]) {
+inline void transpose(V (&v)[4]) {
     using Raw = typename detail::RawVector<Scalar<V>, lanes_of<V>()>::type;
     const Raw a = static_cast<Raw>(v[0]), b = static_cast<Raw>(v[1]), c = static_cast<Raw>(v[2]), d = static_cast<Raw>(v[3]);
     const Raw ab_low = detail::mixed<0, 4, 1, 5>(a, b), ab_high = detail::mixed<2, 6, 3, 7>(a, b);
@@ -48,7 +48,7 @@ inline void lanes_to_records(const V (&channel)[channels], Scalar<V>* record, in
     using T = Scalar<V>;
     V v[4];
     for (int c = 0; c < 4; ++c) v[c] = c < channels ? channel[c] : V(0);
-    transpose_by_fours(v);
+    transpose(v);
     for (int k = 0; k < 4; ++k) {
         [&]<int... g>(std::integer_sequence<int, g...>) {
             auto put = [&](Quad<T> q, T* to) {

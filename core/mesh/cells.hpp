@@ -129,7 +129,7 @@ class Cells {
     // One vertex of four cells, component-major.
     static void gather(const double* local, const uint16_t* index, Quad<double> (&q)[4]) {
         for (int i = 0; i < 4; ++i) q[i] = Quad<double>(local + index[i] * kRecord, stdx::element_aligned);
-        transpose(q[0], q[1], q[2], q[3]);
+        transpose(q);
     }
     void edges_of(const double* local, int64_t batch, double* out) const {
         for (int j = 0; j < kBatch; j += 4) {

@@ -72,7 +72,7 @@ class ChunkSums {
                                    ? Quad<double>(given + (k * numbers + number) * kBatch + j, stdx::element_aligned)
                                    : Quad<double>(0.0);
                     }
-                    transpose(q[0], q[1], q[2], q[3]);
+                    transpose(q);
                     for (int i = 0; i < std::min(4, count - j); ++i) {
                         double* sum = sums + at[i] * kRecord + 4 * quad;
                         (Quad<double>(sum, stdx::element_aligned) + q[i]).copy_to(sum, stdx::element_aligned);
