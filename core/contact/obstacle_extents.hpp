@@ -26,7 +26,7 @@ class ObstacleExtents {
         for (size_t i = 1; i < start_.size(); ++i) start_[i] += start_[i - 1];
         wanted_.resize(size_t(start_.back()));
         std::vector<int32_t> next(start_);
-        for_wanted([&](size_t node, int32_t i) { wanted_[next[node]++] = i; });
+        for_wanted([&](size_t node, int32_t i) { wanted_[next[node]++] = {i, zone.nodes[i].surface, zone.nodes[i].enough}; });
     }
     void find(const FieldSet<T>& set, const NearTiles<T, d, degree>& near) {
 #pragma omp parallel num_threads(team(near.count(), kBlocksPerThread))
@@ -54,6 +54,7 @@ class ObstacleExtents {
         int32_t surface, node;  // node of the tile
         BlockCoords<d> image;   // [blocks]
         int32_t at;             // in the zone
+        double enough;
 
         bool same_search(const Wanted& o) const { return surface == o.surface && image == o.image; }
         bool operator<(const Wanted& o) const { return surface != o.surface ? surface < o.surface : image < o.image; }
@@ -63,7 +64,12 @@ class ObstacleExtents {
     const std::vector<ObstacleSurface>& surfaces_;
     const Lattice<T, d>& lattice_;
     const ObstacleLaw& law_;
-    std::vector<int32_t> start_, wanted_;  // nodes of the zone that want extents, (asked + 1) by those asked about
+    struct InZone {
+        int32_t at, surface;
+        double enough;
+    };
+    std::vector<int32_t> start_;  // (asked + 1) of those below
+    std::vector<InZone> wanted_;  // nodes of the zone that want extents, by the nodes asked about
 
     void list_wanted(const FieldSet<T>& set, const Near& near, const typename Near::Tile& tile, std::vector<Wanted>& out) const {
         const BlockCoords<d> here = block_coords<d>(set.order.keys[tile.block]);
@@ -72,8 +78,8 @@ class ObstacleExtents {
         for (int64_t t = tile.first_target; t < tile.first_target + tile.targets; ++t) {
             const auto [node, asked] = near.targets[t];
             for (int32_t k = start_[asked]; k < start_[asked + 1]; ++k) {
-                const ObstacleNode& at = zone_.nodes[wanted_[k]];
-                out.push_back({at.surface, node, repeats ? image_of(here, node, at) : BlockCoords<d>{}, wanted_[k]});
+                const auto& [at, surface, enough] = wanted_[k];
+                out.push_back({surface, node, repeats ? image_of(here, node, zone_.nodes[at]) : BlockCoords<d>{}, at, enough});
             }
         }
         if (!std::is_sorted(out.begin(), out.end())) std::stable_sort(out.begin(), out.end());
@@ -84,28 +90,24 @@ class ObstacleExtents {
         const double dx = lattice_.dx;
         Vec3 corner = first_node(lattice_, set.order.keys[tile.block]);
         for (int a = 0; a < d; ++a) corner[a] += dx * kSide * begin->image[a];
-        TileBox<d, degree> box;
         double least[kTileNodes<d, degree> + kRowLanes], enough = -std::numeric_limits<double>::infinity();
         std::fill(std::begin(least), std::end(least), enough);
         for (const Wanted* one = begin; one != end; ++one) {
-            box.add(one->node);
-            least[one->node] = zone_.nodes[one->at].enough;
-            enough = std::max(enough, least[one->node]);
+            least[one->node] = one->enough;
+            enough = std::max(enough, one->enough);
         }
         ParticleGaps gaps;
         near.for_batches(set, tile, lattice_, [&](const BatchIndices& batch, const Places& places) {
             gaps.compute(set, batch, places, shape, corner, dx);
             if (shape.mode != ContactMode::separate) {
-                lower(gaps.gap, batch.count, places, box, least);
+                lower(gaps.gap, batch.count, places, tile.box, least);
                 return;
             }
             for (int j = 0; j < batch.count; ++j)
-                if (gaps.gap[j] < enough) lower_beside(gaps, places, j, box, least);
+                if (gaps.gap[j] < enough) lower_beside(gaps, places, j, tile.box, least);
         });
-        for (const Wanted* one = begin; one != end; ++one) {
-            ObstacleNode& node = zone_.nodes[one->at];
-            if (least[one->node] < node.enough) lower_gap(node.gap_extent, least[one->node]);
-        }
+        for (const Wanted* one = begin; one != end; ++one)
+            if (least[one->node] < one->enough) lower_gap(zone_.nodes[one->at].gap_extent, least[one->node]);
     }
     // Tiles of several threads hold the node; the least of their gaps does not depend on who comes first.
     static void lower_gap(double& gap, double found) {

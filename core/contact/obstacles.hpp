@@ -181,21 +181,35 @@ struct ObstacleZone {
                                const ObstacleLaw& law, std::vector<ObstacleNode>& out) {
         using V = Lanes<double>;
         constexpr int kLanes = lanes_of<V>();
+        static_assert(kNodes % kLanes == 0);
+        static const Offsets offsets;
         const T* nodes = field.nodes + b * kNodes * 4;
+        alignas(64) double phi[kLanes], normal[3][kLanes];
         for (int begin = 0; begin < kNodes; begin += kLanes) {
-            PointOf<V> x;
-            for (int a = 0, stride = kNodes / kSide; a < 3; ++a, stride /= kSide)
-                x[a] = a < d ? V([&](auto lane) { return corner[a] + dx * ((begin + int(lane)) / stride % kSide); }) : V(0);
+            PointOf<V> x{V(0), V(0), V(0)};
+            for (int a = 0; a < d; ++a) x[a] = corner[a] + dx * load<V>(offsets.of[a] + begin);
             const SurfaceOf<V> surface = c.surface_at(x);
             if (!any(surface.phi < V(law.reach * dx))) continue;
+            store(surface.phi, phi);
+            for (int a = 0; a < 3; ++a) store(surface.normal[a], normal[a]);
             for (int lane = 0; lane < kLanes; ++lane) {
-                const Vec3 normal{surface.normal[0][lane], surface.normal[1][lane], surface.normal[2][lane]};
-                const double phi = surface.phi[lane];
-                if (!(phi < law.reach * dx) || !(nodes[(begin + lane) * 4 + 3] > T(0)) || dot(normal, normal) == 0) continue;
-                out.push_back({int32_t(b), begin + lane, s, phi, normal, c.velocity_at({x[0][lane], x[1][lane], x[2][lane]})});
+                if (!(phi[lane] < law.reach * dx) || !(nodes[(begin + lane) * 4 + 3] > T(0))) continue;
+                const Vec3 n{normal[0][lane], normal[1][lane], normal[2][lane]};
+                if (dot(n, n) == 0) continue;
+                out.push_back({int32_t(b), begin + lane, s, phi[lane], n, c.velocity_at({x[0][lane], x[1][lane], x[2][lane]})});
             }
         }
     }
+    // Of the nodes of a block from its first one, in cells.
+    struct Offsets {
+        alignas(64) double of[d][kNodes];
+
+        Offsets() {
+            for_block_nodes<d>([&](int node, const std::array<int, 3>& l) {
+                for (int a = 0; a < d; ++a) of[a][node] = l[a];
+            });
+        }
+    };
 };
 
 // Sum of a column over the particles of a block.
