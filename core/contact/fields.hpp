@@ -87,26 +87,17 @@ struct ZoneTiles {
         if (zone.empty()) return out;
         KeyMap number(zone.size());  // from 1 on: 0 stands for none
         for (size_t z = 0; z < zone.size(); ++z) number.insert(zone[z], int32_t(z + 1));
-        std::vector<int32_t> all(size_t(order.count) * kAll);
-        std::vector<uint8_t> reaches(size_t(order.count));
-#pragma omp parallel for schedule(static) num_threads(team(order.count, kBlocksPerThread))
         for (int64_t s = 0; s < order.count; ++s) {
             const BlockCoords<d> here = block_coords<d>(order.keys[s]);
-            int32_t last = -1;
+            int32_t found[kAll], last = -1;
             for (int corner = 0; corner < kAll; ++corner) {
-                const int32_t z = number.find(morton_key<d>(lattice.neighbour(here, corner))) - 1;
-                all[s * kAll + corner] = z;
-                last = std::max(last, z);
+                found[corner] = number.find(morton_key<d>(lattice.neighbour(here, corner))) - 1;
+                last = std::max(last, found[corner]);
             }
-            reaches[s] = last >= 0;
-        }
-        for (int64_t s = 0; s < order.count; ++s) {
-            if (!reaches[s]) continue;
-            for (int corner = 0; corner < kAll; ++corner) {
-                const int32_t z = all[s * kAll + corner];
-                out.reach.push_back(z);
-                if (z >= 0) out.sources[size_t(z) * kAll + corner] = int32_t(out.blocks.size());
-            }
+            if (last < 0) continue;
+            for (int corner = 0; corner < kAll; ++corner)
+                if (found[corner] >= 0) out.sources[size_t(found[corner]) * kAll + corner] = int32_t(out.blocks.size());
+            out.reach.insert(out.reach.end(), found, found + kAll);
             out.blocks.push_back(s);
         }
         return out;

@@ -136,9 +136,9 @@ struct FieldZone {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(team(tiles.count(), kBlocksPerThread))
         for (int64_t chunk = 0; chunk < chunks; ++chunk) {
             const int64_t end = std::min((chunk + 1) * kChunk, tiles.count());
-            tiles.find_particles(set, chunk * kChunk, lattice);
+            tiles.find(set, asked, chunk * kChunk, lattice);
             for (int64_t k = chunk * kChunk; k < end; ++k) {
-                if (k + 1 < end) tiles.find_particles(set, k + 1, lattice), tiles.prefetch_tile(set, k + 1);
+                if (k + 1 < end) tiles.find(set, asked, k + 1, lattice), tiles.prefetch_tile(set, k + 1);
                 if (!set.thin) keep(add_fill<T, d, degree>, set, tiles, k, lattice, of_fill.get());
                 if (set.normals) keep(add_normals<T, d, degree>, set, tiles, k, lattice, of_surface.get());
             }

@@ -181,8 +181,6 @@ struct NearTiles {
         }
         targets = std::make_unique_for_overwrite<Target[]>(size_t(all_targets));
         near = std::make_unique_for_overwrite<int32_t[]>(size_t(most));
-#pragma omp parallel for schedule(static) num_threads(team(count(), kBlocksPerThread))
-        for (int64_t k = 0; k < count(); ++k) find_targets(asked, tiles[k]);
     }
     // Nodes of the block at a corner of a tile of the zone that are asked about and belong to the tile.
     uint64_t asked_at(const AskedNodes<d>& asked, int64_t k, int corner) const {
@@ -200,9 +198,10 @@ struct NearTiles {
             prefetch_particle(set, near[std::min(i + kBatch, end) - 1]);
         }
     }
-    // The particles of one tile, to be found once before anybody asks for them.
-    void find_particles(const FieldSet<T>& set, int64_t k, const Lattice<T, d>& lattice) {
+    // The targets and particles of one tile, to be found once before anybody asks for them.
+    void find(const FieldSet<T>& set, const AskedNodes<d>& asked, int64_t k, const Lattice<T, d>& lattice) {
         Tile& tile = tiles[k];
+        find_targets(asked, tile);
         const BlockCoords<d> block = block_coords<d>(set.order.keys[tile.block]);
         alignas(64) T inside[kBatch];
         int32_t* out = near.get() + tile.first_particle;
