@@ -102,10 +102,10 @@ void resolve_fields(std::vector<nb::object> fields_, std::vector<nb::object> rul
                 [&]<class T, int d, int degree>(std::vector<Field<T>>& fields, const std::vector<PairRule>& rules,
                                                 const Lattice<T, d>& lattice) {
                     nb::gil_scoped_release release;
-                    Meeting<T, d> meeting(fields, rules, lattice, colliders, law);
+                    Meeting<T, d> meeting(fields, rules, lattice, colliders, law, {true, dt});
                     std::vector<ContactTotal> of_pairs(rules.size()), of_rows(colliders.size());
                     if (!meeting.empty()) {
-                        meeting.template find_contacts<degree>(true);
+                        meeting.template find_contacts<degree>();
                         meeting.resolve(dt, of_pairs.data(), of_rows.data());
                     }
                     for (Field<T>& field : fields) prescribe_regions<T, d>(field, lattice, colliders, of_rows.data());
@@ -128,7 +128,7 @@ nb::tuple obstacle_contacts(nb::object field_, nb::object lattice_, int dimensio
                 [&]<class T, int d, int degree>(std::vector<Field<T>>& fields, const std::vector<PairRule>& rules,
                                                 const Lattice<T, d>& lattice) {
                     Meeting<T, d> meeting(fields, rules, lattice, colliders, law);
-                    meeting.template find_contacts<degree>(false);
+                    meeting.template find_contacts<degree>();
                     for (const ObstacleNode& found : meeting.obstacles[0].nodes) {
                         node.push_back(int64_t(found.block) * kBlockNodes<d> + found.node);
                         row.push_back(meeting.surfaces[found.surface].row);
@@ -154,7 +154,7 @@ nb::tuple pair_contacts(std::vector<nb::object> fields_, std::vector<nb::object>
                 [&]<class T, int d, int degree>(std::vector<Field<T>>& fields, const std::vector<PairRule>& rules,
                                                 const Lattice<T, d>& lattice) {
                     Meeting<T, d> meeting(fields, rules, lattice);
-                    meeting.template find_contacts<degree>(false);
+                    meeting.template find_contacts<degree>();
                     for (size_t p = 0; p < rules.size(); ++p)
                         for (size_t i = 0; i < meeting.pairs[p].nodes.size(); ++i) {
                             const PairNode& found = meeting.pairs[p].nodes[i];

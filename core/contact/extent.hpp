@@ -77,13 +77,13 @@ class TileReach {
 template <class T, int d, int degree>
 void scatter_extents(const FieldSet<T>& set, const NearTiles<T, d, degree>& near, const PairZone<T, d>& pair,
                      const std::vector<int32_t>& pair_node, const Lattice<T, d>& lattice, Reach* reach) {
-    std::vector<Reach> found(near.targets.size());
+    std::vector<Reach> found(size_t(near.all_targets));
     const double dx = lattice.dx;
 #pragma omp parallel for schedule(dynamic, 8) num_threads(team(near.count(), kBlocksPerThread))
     for (int64_t k = 0; k < near.count(); ++k) {
         near.prefetch_tile(set, k + 1);
         const auto& tile = near.tiles[k];
-        const auto* targets = near.targets.data() + tile.first_target;
+        const auto* targets = near.targets.get() + tile.first_target;
         detail::TileReach<T, d, degree> tile_reach;
         for (int64_t t = 0; t < tile.targets; ++t)
             if (const int32_t at = pair_node[targets[t].asked]; at >= 0) tile_reach.want(targets[t].node, pair.nodes[at], dx);

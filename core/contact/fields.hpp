@@ -56,41 +56,50 @@ inline int32_t find_key(const std::vector<uint64_t>& keys, uint64_t key) {
     return at != keys.end() && *at == key ? int32_t(at - keys.begin()) : -1;
 }
 
+// Numbers in a sorted list of some of its keys, sorted too.
+inline std::vector<int32_t> find_keys(const std::vector<uint64_t>& keys, const std::vector<uint64_t>& some) {
+    std::vector<int32_t> found;
+    found.reserve(some.size());
+    int32_t at = 0;
+    for (uint64_t key : some) {
+        while (keys[at] < key) ++at;
+        found.push_back(at);
+    }
+    return found;
+}
+
 inline void sort_unique(std::vector<uint64_t>& keys) {
-    std::sort(keys.begin(), keys.end());
+    if (!std::is_sorted(keys.begin(), keys.end())) std::sort(keys.begin(), keys.end());
     keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
 }
 
-// The particle blocks whose tiles reach a zone (sorted block keys), and for every zone block and corner which of them.
+// The particle blocks whose tiles reach a zone (sorted block keys), and which of its blocks.
 struct ZoneTiles {
     std::vector<int64_t> blocks;   // particle blocks, ascending
-    std::vector<int32_t> sources;  // (zone blocks, corners), numbers into `blocks`, or -1
+    std::vector<int32_t> reach;    // (blocks, corners), zone blocks, or -1
+    std::vector<int32_t> sources;  // (zone blocks, corners), the other way round: numbers into `blocks`, or -1
 
     template <class T, int d>
     static ZoneTiles of(const std::vector<uint64_t>& zone, const Blocks& order, const Lattice<T, d>& lattice) {
+        constexpr int kAll = kCorners<d>;
         ZoneTiles out;
-        std::vector<int64_t> source(zone.size() * kCorners<d>, -1);
-        KeyMap number(zone.empty() ? 0 : size_t(order.count));  // from 1 on: 0 stands for none
-        for (int64_t s = 0; s < order.count && !zone.empty(); ++s) number.insert(order.keys[s], int32_t(s + 1));
-        for (size_t z = 0; z < zone.size(); ++z) {
-            const BlockCoords<d> here = block_coords<d>(zone[z]);
-            for (int corner = 0; corner < kCorners<d>; ++corner) {
-                BlockCoords<d> b = here;
-                for (int a = 0; a < d; ++a) b[a] = lattice.wrap(b[a] - ((corner >> (d - 1 - a)) & 1), a);
-                if (std::any_of(b.begin(), b.end(), [](int32_t c) { return c < -kBias; })) continue;
-                source[z * kCorners<d> + corner] = int64_t(number.find(morton_key<d>(b))) - 1;
-            }
-        }
-        std::vector<int32_t> place(size_t(order.count), -1);  // of particle blocks in `blocks`
-        for (int64_t s : source)
-            if (s >= 0) place[s] = 0;
+        out.sources.assign(zone.size() * kAll, -1);
+        if (zone.empty()) return out;
+        KeyMap number(zone.size());  // from 1 on: 0 stands for none
+        for (size_t z = 0; z < zone.size(); ++z) number.insert(zone[z], int32_t(z + 1));
         for (int64_t s = 0; s < order.count; ++s) {
-            if (place[s] < 0) continue;
-            place[s] = int32_t(out.blocks.size());
+            const BlockCoords<d> here = block_coords<d>(order.keys[s]);
+            int32_t found[kAll], last = -1;
+            for (int corner = 0; corner < kAll; ++corner) {
+                found[corner] = number.find(morton_key<d>(lattice.neighbour(here, corner))) - 1;
+                last = std::max(last, found[corner]);
+            }
+            if (last < 0) continue;
+            for (int corner = 0; corner < kAll; ++corner)
+                if (found[corner] >= 0) out.sources[size_t(found[corner]) * kAll + corner] = int32_t(out.blocks.size());
+            out.reach.insert(out.reach.end(), found, found + kAll);
             out.blocks.push_back(s);
         }
-        out.sources.reserve(source.size());
-        for (int64_t s : source) out.sources.push_back(s < 0 ? -1 : place[s]);
         return out;
     }
     int64_t count() const { return int64_t(blocks.size()); }
@@ -158,11 +167,5 @@ struct ParticleCubes {
     T last_volume_ = T(-1);
     double last_r_ = 0;
 };
-
-// By how much a particle at off [cells] from a node lies farther beside it, across n, than `own` [m].
-inline double beside(const Vec3& off, const Vec3& n, double own, double dx) {
-    const double up = dot(off, n);
-    return std::max(0.0, dx * std::sqrt(std::max(0.0, dot(off, off) - up * up)) - own);
-}
 
 }  // namespace continua

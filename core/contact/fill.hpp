@@ -127,36 +127,47 @@ struct FieldZone {
     using Near = NearTiles<T, d, degree>;
     static constexpr int kTile = kTileNodes<d, degree> * 4, kChunk = 8;
 
-    // Tiles first, then in the order of blocks: the same bits for any number of threads.
+    // Tiles first, then blocks of nodes, whose tiles come in the order of corners: the same bits for any number of threads.
     void add(const FieldSet<T>& set, Near& tiles, const Lattice<T, d>& lattice) {
-        const size_t numbers = tiles.targets.size() * 4;
-        std::vector<T> of_fill(set.thin ? 0 : numbers), of_surface(set.normals ? numbers : 0);
+        const size_t numbers = size_t(tiles.all_targets) * 4;
+        const auto of_fill = std::make_unique_for_overwrite<T[]>(set.thin ? 0 : numbers);
+        const auto of_surface = std::make_unique_for_overwrite<T[]>(set.normals ? numbers : 0);
         const int64_t chunks = (tiles.count() + kChunk - 1) / kChunk;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(team(tiles.count(), kBlocksPerThread))
         for (int64_t chunk = 0; chunk < chunks; ++chunk) {
             const int64_t end = std::min((chunk + 1) * kChunk, tiles.count());
-            tiles.find_particles(set, chunk * kChunk, lattice);
+            tiles.find(set, asked, chunk * kChunk, lattice);
             for (int64_t k = chunk * kChunk; k < end; ++k) {
-                if (k + 1 < end) tiles.find_particles(set, k + 1, lattice), tiles.prefetch_tile(set, k + 1);
-                if (!set.thin) keep(add_fill<T, d, degree>, set, tiles, k, lattice, of_fill);
-                if (set.normals) keep(add_normals<T, d, degree>, set, tiles, k, lattice, of_surface);
+                if (k + 1 < end) tiles.find(set, asked, k + 1, lattice), tiles.prefetch_tile(set, k + 1);
+                if (!set.thin) keep(add_fill<T, d, degree>, set, tiles, k, lattice, of_fill.get());
+                if (set.normals) keep(add_normals<T, d, degree>, set, tiles, k, lattice, of_surface.get());
             }
         }
-        add_up(tiles, of_fill, fill);
-        add_up(tiles, of_surface, surface);
+        if (!set.thin) add_up(tiles, of_fill.get(), fill.data());
+        if (set.normals) add_up(tiles, of_surface.get(), surface.data());
     }
     template <class AddParticles>
     static void keep(AddParticles&& add_particles, const FieldSet<T>& set, const Near& tiles, int64_t k,
-                     const Lattice<T, d>& lattice, std::vector<T>& found) {
+                     const Lattice<T, d>& lattice, T* found) {
         alignas(64) T sums[kTile] = {};
         add_particles(set, tiles, k, lattice, sums);
         const auto& tile = tiles.tiles[k];
         for (int64_t t = tile.first_target; t < tile.first_target + tile.targets; ++t)
-            std::copy_n(sums + 4 * tiles.targets[t].node, 4, found.data() + 4 * t);
+            std::copy_n(sums + 4 * tiles.targets[t].node, 4, found + 4 * t);
     }
-    static void add_up(const Near& tiles, const std::vector<T>& found, std::vector<T>& records) {
-        for (size_t t = 0; 4 * t < found.size(); ++t)
-            for (int c = 0; c < 4; ++c) records[4 * size_t(tiles.targets[t].asked) + c] += found[4 * t + c];
+    void add_up(const Near& tiles, const T* found, T* records) const {
+        const int64_t blocks = int64_t(asked.keys.size());
+#pragma omp parallel for schedule(static) num_threads(team(blocks, kBlocksPerThread))
+        for (int64_t z = 0; z < blocks; ++z)
+            for (int corner = 0; corner < kCorners<d>; ++corner) {
+                const int64_t k = tiles.zone.sources[z * kCorners<d> + corner];
+                if (k < 0) continue;
+                const T* from = found + 4 * tiles.start[k * kCorners<d> + corner];
+                for_bits(tiles.asked_at(asked, k, corner), [&](int node) {
+                    T* to = records + 4 * size_t(asked.at(int32_t(z), node));
+                    for (int c = 0; c < 4; ++c) to[c] += *from++;
+                });
+            }
     }
 };
 

@@ -31,46 +31,48 @@ class Meeting {
     std::vector<ObstacleZone<T, d>> obstacles;  // one per field
     std::vector<ObstacleSurface> surfaces;
 
+    // closing: whether normals and gaps are for one step only.
     Meeting(std::vector<Field<T>>& fields, const std::vector<PairRule>& rules, const Lattice<T, d>& lattice,
-            const std::vector<Collider>& colliders = {}, const ObstacleLaw& law = {})
-        : surfaces(obstacle_surfaces<d>(colliders)), fields_(fields), lattice_(lattice), law_(law) {
+            const std::vector<Collider>& colliders = {}, const ObstacleLaw& law = {}, const OnlyClosing& closing = {})
+        : surfaces(obstacle_surfaces<d>(colliders)), fields_(fields), lattice_(lattice), law_(law), closing_(closing) {
         for (const PairRule& rule : rules) pairs.emplace_back(rule, fields[rule.a], fields[rule.b]);
+        for (const auto& pair : pairs) paired_ = paired_ || !pair.keys.empty();
         for (const auto& field : fields)
-            obstacles.push_back(surfaces.empty() ? ObstacleZone<T, d>{} : ObstacleZone<T, d>(field, lattice, surfaces, law));
+            obstacles.push_back(surfaces.empty() ? ObstacleZone<T, d>{}
+                                                 : ObstacleZone<T, d>(field, lattice, surfaces, law, of_walls().on));
         for (const auto& pair : pairs) keys_.insert(keys_.end(), pair.keys.begin(), pair.keys.end());
         for (const auto& zone : obstacles) keys_.insert(keys_.end(), zone.keys.begin(), zone.keys.end());
         sort_unique(keys_);
         present_.resize(keys_.size());
-        for (size_t p = 0; p < pairs.size(); ++p)
-            for (int64_t z = 0; z < pairs[p].blocks(); ++z)
-                present_[find_key(keys_, pairs[p].keys[z])].pairs.push_back({int32_t(p), int32_t(z)});
-        for (size_t f = 0; f < obstacles.size(); ++f)
-            for (size_t z = 0; z < obstacles[f].keys.size(); ++z)
-                present_[find_key(keys_, obstacles[f].keys[z])].walls.push_back({int32_t(f), int32_t(z)});
+        for (size_t p = 0; p < pairs.size(); ++p) {
+            const std::vector<int32_t> at = find_keys(keys_, pairs[p].keys);
+            for (size_t z = 0; z < at.size(); ++z) present_[at[z]].pairs.push_back({int32_t(p), int32_t(z)});
+        }
+        for (size_t f = 0; f < obstacles.size(); ++f) {
+            const std::vector<int32_t> at = find_keys(keys_, obstacles[f].keys);
+            for (size_t z = 0; z < at.size(); ++z) present_[at[z]].walls.push_back({int32_t(f), int32_t(z)});
+        }
     }
     bool empty() const { return keys_.empty(); }
 
-    // Normals and gaps. only_approaching: those of nodes that could not exchange anything anyway may be left out.
+    // Normals and gaps.
     template <int degree>
-    void find_contacts(bool only_approaching) {
+    void find_contacts() {
         std::vector<FieldZone<T, d, degree>> zones(fields_.size());
         for (size_t f = 0; f < zones.size(); ++f) {
             zones[f].asked = asked_of(int(f));
             if (zones[f].asked.count()) zones[f].scatter(fields_[f], lattice_);
         }
-        bool paired = false;
         for (auto& pair : pairs) {
             if (pair.keys.empty()) continue;
-            paired = true;
             const auto &a = zones[pair.rule.a], &b = zones[pair.rule.b];
             const TwoSided two_sided{fields_[pair.rule.a].two_sided(), fields_[pair.rule.b].two_sided()};
             find_normals<T, d>(pair, a, b, lattice_, two_sided);
-            choose_extents(pair, only_approaching);
+            choose_extents(pair, closing_.on);
             find_extent_gaps<T, d, degree>(pair, fields_[pair.rule.a], fields_[pair.rule.b], a, b, lattice_);
         }
         for (size_t f = 0; f < fields_.size(); ++f)
-            find_obstacle_gaps<T, d, degree>(obstacles[f], fields_[f], zones[f], surfaces, lattice_, law_,
-                                             only_approaching && !paired);
+            find_obstacle_gaps<T, d, degree>(obstacles[f], fields_[f], zones[f], surfaces, lattice_, law_, of_walls());
     }
 
     // Velocities change in place; totals of the rules and of the rows of obstacles.
@@ -126,9 +128,13 @@ class Meeting {
     std::vector<Field<T>>& fields_;
     const Lattice<T, d>& lattice_;
     const ObstacleLaw law_;
+    const OnlyClosing closing_;
+    bool paired_ = false;            // whether continua share nodes
     std::vector<uint64_t> keys_;     // blocks where anything meets
     std::vector<Presence> present_;  // in each of them
 
+    // Where continua meet, velocities change before obstacles act.
+    OnlyClosing of_walls() const { return {closing_.on && !paired_, closing_.dt}; }
     T* node_of(int field, int32_t block, int i) const {
         return fields_[field].nodes + (int64_t(block) * kBlockNodes<d> + i) * 4;
     }
@@ -147,10 +153,9 @@ class Meeting {
                 for (int i = 0; i < kBlockNodes<d>; ++i)
                     if (pair.at(z, i).shared) asked.ask(slot, i);
             }
-        for (size_t z = 0; z < walls.keys.size(); ++z) {
-            const int32_t slot = find_key(asked.keys, walls.keys[z]);
-            for (int64_t i = walls.first[z]; i < walls.first[z + 1]; ++i) asked.ask(slot, walls.nodes[i].node);
-        }
+        const std::vector<int32_t> slots = find_keys(asked.keys, walls.keys);
+        for (size_t z = 0; z < walls.keys.size(); ++z)
+            for (int64_t i = walls.first[z]; i < walls.first[z + 1]; ++i) asked.ask(slots[z], walls.nodes[i].node);
         asked.count_nodes();
         return asked;
     }
@@ -176,7 +181,10 @@ class Meeting {
         work.next.clear();
         for (const Place& wall : here.walls) work.next.push_back(obstacles[wall.of].first[wall.slot]);
         for (int i = 0; i < kBlockNodes<d>; ++i) {
-            if (here.pairs.empty() && !any_wall(here, i, work.next)) continue;
+            if (here.pairs.empty()) {
+                i = next_wall(here, dt, work.next);
+                if (i >= kBlockNodes<d>) break;
+            }
             work.clear();
             gather_pairs(here, i, dt, work);
             gather_walls(here, i, dt, work);
@@ -189,12 +197,23 @@ class Meeting {
             for (size_t k = 0; k < work.walls.size(); ++k) add_row(work.row_of[k], work.walls[k], totals);
         }
     }
-    bool any_wall(const Presence& here, int i, const std::vector<int64_t>& next) const {
+    // The next node that obstacles may act on. One that does not close its gap to the only one need not be gathered.
+    int next_wall(const Presence& here, double dt, std::vector<int64_t>& next) const {
+        int node = kBlockNodes<d>;
         for (size_t k = 0; k < here.walls.size(); ++k) {
             const auto& zone = obstacles[here.walls[k].of];
-            if (next[k] < zone.first[here.walls[k].slot + 1] && zone.nodes[next[k]].node == i) return true;
+            const int64_t end = zone.first[here.walls[k].slot + 1];
+            while (next[k] < end && stays_open(here.walls[k].of, next[k], end, dt)) ++next[k];
+            if (next[k] < end) node = std::min(node, zone.nodes[next[k]].node);
         }
-        return false;
+        return node;
+    }
+    bool stays_open(int32_t field, int64_t i, int64_t end, double dt) const {
+        const auto& nodes = obstacles[field].nodes;
+        const ObstacleNode& node = nodes[i];
+        if (surfaces[node.surface].shape.mode != ContactMode::separate) return false;
+        if (i + 1 < end && nodes[i + 1].node == node.node) return false;
+        return !(node.template approach<T, d>(fields_[field]) > std::max(gap(node), 0.0) / dt);
     }
     void gather_pairs(const Presence& here, int i, double dt, NodeWork& work) const {
         for (size_t k = 0; k < here.pairs.size(); ++k) {

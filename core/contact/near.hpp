@@ -8,29 +8,62 @@
 
 namespace continua {
 
+// function(i) for the bits of a set in turn.
+template <class Function>
+inline void for_bits(uint64_t bits, Function&& function) {
+    for (; bits; bits &= bits - 1) function(__builtin_ctzll(bits));
+}
+
 // Nodes of one continuum that contact asks about, in the order of blocks and nodes.
 template <int d>
 struct AskedNodes {
+    static_assert(kBlockNodes<d> <= 64);
     std::vector<uint64_t> keys;   // blocks with such nodes, sorted
-    std::vector<int32_t> number;  // (keys, 4^d): of each node among those asked about, or -1
-    std::vector<int32_t> place;   // of each of those: block here * 4^d + node
+    std::vector<uint64_t> nodes;  // (keys) bit i: node i of the block is one of them
+    std::vector<int32_t> first;   // (keys + 1) number of the first one of each block
 
     void ask_in(const std::vector<uint64_t>& some) { keys.insert(keys.end(), some.begin(), some.end()); }
     void settle_blocks() {
         sort_unique(keys);
-        number.assign(keys.size() * size_t(kBlockNodes<d>), -1);
+        nodes.assign(keys.size(), 0);
     }
-    void ask(int32_t slot, int node) { number[size_t(slot) * kBlockNodes<d> + node] = 0; }
+    void ask(int32_t slot, int node) { nodes[slot] |= uint64_t(1) << node; }
     void count_nodes() {
-        for (size_t i = 0; i < number.size(); ++i) {
-            if (number[i] < 0) continue;
-            number[i] = int32_t(place.size());
-            place.push_back(int32_t(i));
-        }
+        first.assign(1, 0);
+        for (uint64_t some : nodes) first.push_back(first.back() + __builtin_popcountll(some));
     }
-    size_t count() const { return place.size(); }
-    int32_t at(int32_t slot, int node) const { return number[size_t(slot) * kBlockNodes<d> + node]; }
+    size_t count() const { return first.empty() ? 0 : size_t(first.back()); }
+    // Number of a node that is asked about.
+    int32_t at(int32_t slot, int node) const {
+        return first[slot] + __builtin_popcountll(nodes[slot] & ((uint64_t(1) << node) - 1));
+    }
 };
+
+// Which nodes of the grid block at a corner of a tile belong to the tile, as bits, and which nodes of it they are.
+template <int d, int degree>
+struct CornerNodes {
+    uint64_t shared[kCorners<d>] = {};
+    uint16_t in_tile[kCorners<d>][kBlockNodes<d>] = {};
+    uint64_t layer[d][kSide] = {};  // nodes with a coordinate i along an axis
+
+    constexpr CornerNodes() {
+        for (int corner = 0; corner < kCorners<d>; ++corner)
+            for (int node = 0; node < kBlockNodes<d>; ++node) {
+                bool shares = true;
+                int at = 0;
+                for (int a = 0, stride = kBlockNodes<d> / kSide; a < d; ++a, stride /= kSide) {
+                    const int l = node / stride % kSide, beyond = corner >> (d - 1 - a) & 1;
+                    shares &= !beyond || l < degree;
+                    at = at * (kSide + degree) + l + beyond * kSide;
+                    layer[a][l] |= uint64_t(1) << node;
+                }
+                if (shares) shared[corner] |= uint64_t(1) << node;
+                in_tile[corner][node] = uint16_t(at);
+            }
+    }
+};
+template <int d, int degree>
+inline constexpr CornerNodes<d, degree> kCornerNodes;
 
 // A box of tile nodes.
 template <int d, int degree>
@@ -44,8 +77,9 @@ struct TileBox {
         add(l);
     }
     void add(const int* l) {
-        for (int a = 0; a < d; ++a) low[a] = std::min(low[a], l[a]), high[a] = std::max(high[a], l[a]);
+        for (int a = 0; a < d; ++a) add(a, l[a]);
     }
+    void add(int a, int l) { low[a] = std::min(low[a], l), high[a] = std::max(high[a], l); }
     bool empty() const { return high[0] < 0; }
     // Whether the stencils of some cells of a block lie beside the box along an axis.
     bool leaves_out(int a) const { return low[a] > degree || high[a] < kSide - 1; }
@@ -121,24 +155,37 @@ struct NearTiles {
         int32_t node, asked;  // node of the tile, and which of those asked about
     };
     struct Tile {
-        int64_t block;  // of particles
+        int64_t block, zone;  // of particles; number in `zone`
         int64_t first_target, targets, first_particle, particles;
         TileBox<d, degree> box;  // around the targets
     };
     ZoneTiles zone;
-    std::vector<Tile> tiles;                 // those with targets, in the order of blocks
-    std::vector<Target> targets;             // of all tiles in turn
-    std::unique_ptr<int32_t[]> near;         // numbers of particles, of all tiles in turn
+    std::vector<Tile> tiles;             // those with targets, in the order of blocks
+    std::vector<int64_t> start;          // (zone tiles, 2^d): first target in the block at a corner
+    int64_t all_targets = 0;
+    std::unique_ptr<Target[]> targets;   // of all tiles in turn: by corners, then by nodes
+    std::unique_ptr<int32_t[]> near;     // numbers of particles, of all tiles in turn
 
     NearTiles(const FieldSet<T>& set, const AskedNodes<d>& asked, const Lattice<T, d>& lattice)
-        : zone(ZoneTiles::of<T, d>(asked.keys, set.order, lattice)) {
-        find_targets(asked);
+        : zone(ZoneTiles::of<T, d>(asked.keys, set.order, lattice)), start(size_t(zone.count()) * kCorners<d>) {
         int64_t most = 0;
-        for (Tile& tile : tiles) {
-            tile.first_particle = most;
-            most += set.order.offsets[tile.block + 1] - set.order.offsets[tile.block];
+        for (int64_t k = 0; k < zone.count(); ++k) {
+            const int64_t first = all_targets;
+            for (int corner = 0; corner < kCorners<d>; ++corner) {
+                start[k * kCorners<d> + corner] = all_targets;
+                all_targets += __builtin_popcountll(asked_at(asked, k, corner));
+            }
+            if (all_targets == first) continue;
+            tiles.push_back({zone.blocks[k], k, first, all_targets - first, most, 0, {}});
+            most += set.order.offsets[zone.blocks[k] + 1] - set.order.offsets[zone.blocks[k]];
         }
+        targets = std::make_unique_for_overwrite<Target[]>(size_t(all_targets));
         near = std::make_unique_for_overwrite<int32_t[]>(size_t(most));
+    }
+    // Nodes of the block at a corner of a tile of the zone that are asked about and belong to the tile.
+    uint64_t asked_at(const AskedNodes<d>& asked, int64_t k, int corner) const {
+        const int32_t slot = zone.reach[k * kCorners<d> + corner];
+        return slot < 0 ? 0 : asked.nodes[slot] & kCornerNodes<d, degree>.shared[corner];
     }
     int64_t count() const { return int64_t(tiles.size()); }
     // The near particles of a tile lie scattered in many columns: whoever goes through tiles asks for those of the next one,
@@ -151,9 +198,10 @@ struct NearTiles {
             prefetch_particle(set, near[std::min(i + kBatch, end) - 1]);
         }
     }
-    // The particles of one tile, to be found once before anybody asks for them.
-    void find_particles(const FieldSet<T>& set, int64_t k, const Lattice<T, d>& lattice) {
+    // The targets and particles of one tile, to be found once before anybody asks for them.
+    void find(const FieldSet<T>& set, const AskedNodes<d>& asked, int64_t k, const Lattice<T, d>& lattice) {
         Tile& tile = tiles[k];
+        find_targets(asked, tile);
         const BlockCoords<d> block = block_coords<d>(set.order.keys[tile.block]);
         alignas(64) T inside[kBatch];
         int32_t* out = near.get() + tile.first_particle;
@@ -211,42 +259,18 @@ struct NearTiles {
         prefetch(set.particles.volume, 0, 1, i);
         prefetch(set.particles.F, set.particles.stride, d * d, i);
     }
-    // function(tile, coordinates in it, number) for all nodes asked about and the tiles that hold them.
-    template <class Function>
-    void for_asked(const AskedNodes<d>& asked, Function&& function) const {
-        for (size_t n = 0; n < asked.count(); ++n) {
-            const int32_t* sources = zone.sources.data() + size_t(asked.place[n] / kBlockNodes<d>) * kCorners<d>;
-            int l[d], low = 0;  // low: axes along which tiles from below hold the node too
-            for (int a = d - 1, rest = asked.place[n] % kBlockNodes<d>; a >= 0; --a, rest /= kSide) {
-                l[a] = rest % kSide;
-                low |= int(l[a] < degree) << (d - 1 - a);
-            }
-            for (int corner = 0; corner < kCorners<d>; ++corner) {
-                if ((corner & ~low) || sources[corner] < 0) continue;
-                int in_tile[d];
-                for (int a = 0; a < d; ++a) in_tile[a] = l[a] + ((corner >> (d - 1 - a)) & 1) * kSide;
-                function(sources[corner], in_tile, int32_t(n));
-            }
+    void find_targets(const AskedNodes<d>& asked, Tile& tile) {
+        constexpr auto& corners = kCornerNodes<d, degree>;
+        Target* to = targets.get() + tile.first_target;
+        for (int corner = 0; corner < kCorners<d>; ++corner) {
+            const uint64_t some = asked_at(asked, tile.zone, corner);
+            if (!some) continue;
+            const int32_t slot = zone.reach[tile.zone * kCorners<d> + corner];
+            for_bits(some, [&](int node) { *to++ = {corners.in_tile[corner][node], asked.at(slot, node)}; });
+            for (int a = 0; a < d; ++a)
+                for (int l = 0; l < kSide; ++l)
+                    if (some & corners.layer[a][l]) tile.box.add(a, l + (corner >> (d - 1 - a) & 1) * kSide);
         }
-    }
-    void find_targets(const AskedNodes<d>& asked) {
-        std::vector<int32_t> place(size_t(zone.count()), 0);  // number of targets, then of the tile
-        for_asked(asked, [&](int32_t k, const int*, int32_t) { ++place[k]; });
-        int64_t total = 0;
-        for (int64_t k = 0; k < zone.count(); ++k) {
-            if (place[k] == 0) continue;
-            tiles.push_back({zone.blocks[k], total, 0, 0, 0, {}});
-            total += place[k];
-            place[k] = int32_t(tiles.size()) - 1;
-        }
-        targets.resize(size_t(total));
-        for_asked(asked, [&](int32_t k, const int* l, int32_t number) {
-            Tile& tile = tiles[place[k]];
-            int32_t node = 0;
-            for (int a = 0; a < d; ++a) node = node * (kSide + degree) + l[a];
-            targets[tile.first_target + tile.targets++] = {node, number};
-            tile.box.add(l);
-        });
     }
 };
 

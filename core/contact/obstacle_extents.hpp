@@ -1,6 +1,8 @@
 // How near the particles of a continuum come to obstacles.
 #pragma once
 
+#include <atomic>
+
 #include "obstacles.hpp"
 
 namespace continua {
@@ -11,95 +13,117 @@ namespace continua {
 template <class T, int d, int degree>
 class ObstacleExtents {
   public:
-    ObstacleExtents(ObstacleZone<T, d>& zone, const AskedNodes<d>& asked, const std::vector<ObstacleSurface>& surfaces,
-                    const Lattice<T, d>& lattice, const ObstacleLaw& law)
-        : zone_(zone), asked_(asked), surfaces_(surfaces), lattice_(lattice), law_(law), start_(asked.count() + 1, 0) {
-        for (size_t z = 0; z < zone.keys.size(); ++z) {
-            const int32_t slot = find_key(asked.keys, zone.keys[z]);
-            for (int64_t i = zone.first[z]; i < zone.first[z + 1]; ++i) start_[asked.at(slot, zone.nodes[i].node) + 1] += 1;
-        }
+    ObstacleExtents(ObstacleZone<T, d>& zone, const Field<T>& field, const AskedNodes<d>& asked,
+                    const std::vector<ObstacleSurface>& surfaces, const Lattice<T, d>& lattice, const ObstacleLaw& law)
+        : zone_(zone), field_(field), surfaces_(surfaces), lattice_(lattice), law_(law), start_(asked.count() + 1, 0) {
+        const std::vector<int32_t> slots = find_keys(asked.keys, zone.keys);
+        auto for_wanted = [&](auto&& function) {
+            for (size_t z = 0; z < zone.keys.size(); ++z)
+                for (int64_t i = zone.first[z]; i < zone.first[z + 1]; ++i)
+                    if (zone.nodes[i].wanted) function(size_t(asked.at(slots[z], zone.nodes[i].node)), int32_t(i));
+        };
+        for_wanted([&](size_t node, int32_t) { ++start_[node + 1]; });
         for (size_t i = 1; i < start_.size(); ++i) start_[i] += start_[i - 1];
+        wanted_.resize(size_t(start_.back()));
+        std::vector<int32_t> next(start_);
+        for_wanted([&](size_t node, int32_t i) { wanted_[next[node]++] = {i, zone.nodes[i].surface, zone.nodes[i].enough}; });
     }
     void find(const FieldSet<T>& set, const NearTiles<T, d, degree>& near) {
-        std::vector<std::vector<Wanted>> wanted(near.tiles.size());
-#pragma omp parallel for schedule(dynamic, 8) num_threads(team(near.count(), kBlocksPerThread))
-        for (int64_t k = 0; k < near.count(); ++k) {
-            near.prefetch_tile(set, k + 1);
-            wanted[k] = wanted_of(set, near, near.tiles[k]);
-            for (size_t begin = 0, end = 0; begin < wanted[k].size(); begin = end) {
-                while (end < wanted[k].size() && wanted[k][end].same_search(wanted[k][begin])) ++end;
-                search(set, near, near.tiles[k], wanted[k].data() + begin, wanted[k].data() + end);
+#pragma omp parallel num_threads(team(near.count(), kBlocksPerThread))
+        {
+            std::vector<Wanted> wanted;
+#pragma omp for schedule(dynamic, 8)
+            for (int64_t k = 0; k < near.count(); ++k) {
+                near.prefetch_tile(set, k + 1);
+                list_wanted(set, near, near.tiles[k], wanted);
+                for (size_t begin = 0, end = 0; begin < wanted.size(); begin = end) {
+                    while (end < wanted.size() && wanted[end].same_search(wanted[begin])) ++end;
+                    search(set, near, near.tiles[k], wanted.data() + begin, wanted.data() + end);
+                }
             }
         }
-        for (const auto& some : wanted)
-            for (const Wanted& one : some) {
-                double& gap = zone_.nodes[one.at].gap_extent;
-                gap = std::min(gap, one.gap);
-            }
     }
 
   private:
     using Near = NearTiles<T, d, degree>;
+    using Places = TilePlaces<T, d, degree>;
+    using Row = Quad<double>;
+    static constexpr int kRowLanes = int(Row::size());
     // One node of a tile and one surface. On periodic axes the node may lie some periods off, as seen from the tile.
     struct Wanted {
         int32_t surface, node;  // node of the tile
         BlockCoords<d> image;   // [blocks]
-        int64_t at;             // in the zone
-        double gap = std::numeric_limits<double>::infinity();
+        int32_t at;             // in the zone
+        double enough;
 
         bool same_search(const Wanted& o) const { return surface == o.surface && image == o.image; }
         bool operator<(const Wanted& o) const { return surface != o.surface ? surface < o.surface : image < o.image; }
     };
     ObstacleZone<T, d>& zone_;
-    const AskedNodes<d>& asked_;
+    const Field<T>& field_;
     const std::vector<ObstacleSurface>& surfaces_;
     const Lattice<T, d>& lattice_;
     const ObstacleLaw& law_;
-    std::vector<int64_t> start_;  // (asked + 1) of the nodes of the zone
+    struct InZone {
+        int32_t at, surface;
+        double enough;
+    };
+    std::vector<int32_t> start_;  // (asked + 1) of those below
+    std::vector<InZone> wanted_;  // nodes of the zone that want extents, by the nodes asked about
 
-    std::vector<Wanted> wanted_of(const FieldSet<T>& set, const Near& near, const typename Near::Tile& tile) const {
+    void list_wanted(const FieldSet<T>& set, const Near& near, const typename Near::Tile& tile, std::vector<Wanted>& out) const {
         const BlockCoords<d> here = block_coords<d>(set.order.keys[tile.block]);
         const bool repeats = std::any_of(lattice_.period, lattice_.period + d, [](int32_t period) { return period > 0; });
-        std::vector<Wanted> out;
-        out.reserve(size_t(tile.targets));
+        out.clear();
         for (int64_t t = tile.first_target; t < tile.first_target + tile.targets; ++t) {
             const auto [node, asked] = near.targets[t];
-            for (int64_t i = start_[asked]; i < start_[asked + 1]; ++i) {
-                if (!zone_.nodes[i].wanted) continue;
-                out.push_back({zone_.nodes[i].surface, node, repeats ? image_of(here, node, asked) : BlockCoords<d>{}, i});
+            for (int32_t k = start_[asked]; k < start_[asked + 1]; ++k) {
+                const auto& [at, surface, enough] = wanted_[k];
+                out.push_back({surface, node, repeats ? image_of(here, node, zone_.nodes[at]) : BlockCoords<d>{}, at, enough});
             }
         }
         if (!std::is_sorted(out.begin(), out.end())) std::stable_sort(out.begin(), out.end());
-        return out;
-    }
-    BlockCoords<d> image_of(const BlockCoords<d>& tile, int node, int32_t asked) const {
-        constexpr int S = kSide + degree;
-        BlockCoords<d> image = block_coords<d>(asked_.keys[asked_.place[asked] / kBlockNodes<d>]);
-        for (int a = d - 1; a >= 0; --a, node /= S) image[a] -= tile[a] + node % S / kSide;
-        return image;
     }
     // Gaps of nodes that share surface and image.
-    void search(const FieldSet<T>& set, const Near& near, const typename Near::Tile& tile, Wanted* begin, Wanted* end) const {
+    void search(const FieldSet<T>& set, const Near& near, const typename Near::Tile& tile, const Wanted* begin, const Wanted* end) {
         const Collider& shape = surfaces_[begin->surface].shape;
         const double dx = lattice_.dx;
         Vec3 corner = first_node(lattice_, set.order.keys[tile.block]);
         for (int a = 0; a < d; ++a) corner[a] += dx * kSide * begin->image[a];
-        TileBox<d, degree> box;
-        for (const Wanted* one = begin; one != end; ++one) box.add(one->node);
-        double least[kTileNodes<d, degree>];
-        std::fill(std::begin(least), std::end(least), std::numeric_limits<double>::infinity());
+        double least[kTileNodes<d, degree> + kRowLanes], enough = -std::numeric_limits<double>::infinity();
+        std::fill(std::begin(least), std::end(least), enough);
+        for (const Wanted* one = begin; one != end; ++one) {
+            least[one->node] = one->enough;
+            enough = std::max(enough, one->enough);
+        }
         ParticleGaps gaps;
         near.for_batches(set, tile, lattice_, [&](const BatchIndices& batch, const Places& places) {
             gaps.compute(set, batch, places, shape, corner, dx);
-            if (shape.mode == ContactMode::separate)
-                for (int j = 0; j < batch.count; ++j) lower_beside(gaps, places, j, box, least);
-            else
-                lower(gaps.gap, batch.count, places, box, least);
+            if (shape.mode != ContactMode::separate) {
+                lower(gaps.gap, batch.count, places, tile.box, least);
+                return;
+            }
+            for (int j = 0; j < batch.count; ++j)
+                if (gaps.gap[j] < enough) lower_beside(gaps, places, j, tile.box, least);
         });
-        for (Wanted* one = begin; one != end; ++one) one->gap = least[one->node];
+        for (const Wanted* one = begin; one != end; ++one)
+            if (least[one->node] < one->enough) lower_gap(zone_.nodes[one->at].gap_extent, least[one->node]);
+    }
+    // Tiles of several threads hold the node; the least of their gaps does not depend on who comes first.
+    static void lower_gap(double& gap, double found) {
+        const std::atomic_ref<double> shared(gap);
+        double now = shared.load(std::memory_order_relaxed);
+        while (found < now && !shared.compare_exchange_weak(now, found, std::memory_order_relaxed)) {
+        }
     }
 
-    using Places = TilePlaces<T, d, degree>;
+    // How many periods off a node lies as seen from a tile.
+    BlockCoords<d> image_of(const BlockCoords<d>& tile, int node, const ObstacleNode& at) const {
+        constexpr int S = kSide + degree;
+        BlockCoords<d> image = block_coords<d>(field_.keys[at.block]);
+        for (int a = d - 1; a >= 0; --a, node /= S) image[a] -= tile[a] + node % S / kSide;
+        return image;
+    }
     // The distances of a batch of particles from a surface.
     struct ParticleGaps {
         alignas(64) double gap[kBatch], normal[3][kBatch];
@@ -135,42 +159,39 @@ class ObstacleExtents {
             });
         }
     }
+    // gap + cone max(0, distance beside the node - half a diagonal), for a row of nodes at a time.
     void lower_beside(const ParticleGaps& gaps, const Places& places, int j, const TileBox<d, degree>& box,
                       double* least) const {
         const double dx = lattice_.dx, gap = gaps.gap[j], own = gaps.cubes.half_diagonal(j, dx);
         const Vec3 n{gaps.normal[0][j], gaps.normal[1][j], gaps.normal[2][j]};
+        const Row k([](auto lane) { return double(int(lane)); });
+        const auto inside = k <= Row(double(degree));
         auto first = [&](int a) { return double(places.from_first[a][j]); };
-        Vec3 off{0, 0, 0};
+        const Row last = Row(first(d - 1)) - k;
+        double off[2] = {0, 0};
         StencilRows<d, degree>(places, j, box).each([&](int i) { off[0] = first(0) - i; }, [&](int row, int i) {
+            Row now(least + row, stdx::element_aligned);
+            const auto open = inside && now > Row(gap);
+            if (!any(open)) return;
             if constexpr (d == 3) off[1] = first(1) - i;
-            for (int k = 0; k <= degree; ++k) {
-                off[d - 1] = first(d - 1) - k;
-                least[row + k] = std::min(least[row + k], gap + law_.cone * beside(off, n, own, dx));
-            }
+            const Row up = last * n[d - 1] + (off[0] * n[0] + (d == 3 ? off[1] * n[1] : 0));
+            const Row across = last * last + (off[0] * off[0] + off[1] * off[1]) - up * up;
+            const Row beside = max(Row(dx * sqrt(Row(max(across, Row(0)))) - own), Row(0));
+            stdx::where(open, now) = min(now, Row(gap + law_.cone * beside));
+            now.copy_to(least + row, stdx::element_aligned);
         });
     }
 };
 
-// Normals, fill and extents of everything that obstacles may touch in a continuum. only_approaching: leaves out extents of
-// nodes that move away from their only obstacle.
+// Normals, fill and extents of everything that obstacles may touch in a continuum.
 template <class T, int d, int degree>
 void find_obstacle_gaps(ObstacleZone<T, d>& zone, const Field<T>& field, const FieldZone<T, d, degree>& fill,
                         const std::vector<ObstacleSurface>& surfaces, const Lattice<T, d>& lattice, const ObstacleLaw& law,
-                        bool only_approaching) {
-    if (zone.keys.empty()) return;
-    find_fill_gaps<T, d, degree>(zone, fill, mean_spacing(field, zone, fill, lattice), lattice, law);
-    for (size_t i = 0; i < zone.nodes.size(); ++i) {
-        ObstacleNode& node = zone.nodes[i];
-        const bool separate = surfaces[node.surface].shape.mode == ContactMode::separate;
-        node.wanted = node.extent_only || (separate ? node.gap_fill > kFilled * double(lattice.dx) : !node.held(law, double(lattice.dx)));
-        auto same = [&](size_t j) { return zone.nodes[j].block == node.block && zone.nodes[j].node == node.node; };
-        const bool alone = !(i > 0 && same(i - 1)) && !(i + 1 < zone.nodes.size() && same(i + 1));
-        if (!only_approaching || !alone || !separate) continue;
-        const Vec3 u = vector_of<d>(field.nodes + (int64_t(node.block) * kBlockNodes<d> + node.node) * 4);
-        node.wanted &= dot(minus(u, node.velocity), node.out) < 0;
-    }
-    if (std::none_of(zone.nodes.begin(), zone.nodes.end(), [](const ObstacleNode& node) { return node.wanted; })) return;
-    ObstacleExtents<T, d, degree> extents(zone, fill.asked, surfaces, lattice, law);
+                        const OnlyClosing& closing) {
+    if (zone.nodes.empty()) return;
+    const double spacing = mean_spacing(field, zone, fill, lattice);
+    if (!find_fill_gaps<T, d, degree>(zone, field, fill, surfaces, spacing, lattice, law, closing)) return;
+    ObstacleExtents<T, d, degree> extents(zone, field, fill.asked, surfaces, lattice, law);
     for (size_t s = 0; s < field.sets.size(); ++s) extents.find(field.sets[s], fill.near[s]);
 }
 

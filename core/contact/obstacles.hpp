@@ -88,52 +88,79 @@ struct ObstacleNode {
     Vec3 velocity;                 // of the obstacle there
     double gap_fill = std::numeric_limits<double>::infinity();
     double gap_extent = std::numeric_limits<double>::infinity();
+    double enough = std::numeric_limits<double>::infinity();  // extents that leave so much of a gap change nothing
     bool extent_only = false, wanted = false;
 
     double gap(double slack) const {
         if (extent_only) return gap_extent;
         return gap_fill <= 0 ? gap_fill : std::min(gap_fill, gap_extent + slack);
     }
+    // Speed towards the obstacle [m/s].
+    template <class T, int d>
+    double approach(const Field<T>& field) const {
+        const Vec3 u = vector_of<d>(field.nodes + (int64_t(block) * kBlockNodes<d> + node) * 4);
+        return dot(minus(velocity, u), out);
+    }
     bool held(const ObstacleLaw& law, double dx) const {
         return std::min(gap_fill, gap_extent) <= law.hold * dx || distance <= law.inside * dx;
     }
 };
 
+// What a step can do without: the extents of a node that is alone with one obstacle, which lets go, count only if they are so small
+// that it closes its gap, and it needs no gap at all if it moves away.
+struct OnlyClosing {
+    bool on = false;
+    double dt = 0;
+};
+
 // All such nodes of one continuum, in the order of blocks, nodes and surfaces.
 template <class T, int d>
 struct ObstacleZone {
-    std::vector<uint64_t> keys;     // blocks with such nodes, sorted
+    std::vector<uint64_t> keys;  // blocks with such nodes, sorted
     std::vector<ObstacleNode> nodes;
-    std::vector<int64_t> first;     // (keys + 1) of `nodes`
+    std::vector<int64_t> first;  // (keys + 1) of `nodes`
 
     ObstacleZone() = default;
     ObstacleZone(const Field<T>& field, const Lattice<T, d>& lattice, const std::vector<ObstacleSurface>& surfaces,
-                 const ObstacleLaw& law) {
-        std::vector<std::vector<ObstacleNode>> found(field.blocks);
-#pragma omp parallel for schedule(dynamic, 16) num_threads(team(field.blocks, kBlocksPerThread))
-        for (int64_t b = 0; b < field.blocks; ++b) search_block(field, b, lattice, surfaces, law, found[b]);
-        size_t total = 0;
-        for (const auto& some : found) total += some.size();
-        nodes.reserve(total);
-        first.push_back(0);
-        for (int64_t b = 0; b < field.blocks; ++b) {
-            if (found[b].empty()) continue;
-            keys.push_back(field.keys[b]);
-            nodes.insert(nodes.end(), found[b].begin(), found[b].end());
-            first.push_back(int64_t(nodes.size()));
+                 const ObstacleLaw& law, bool only_closing = false) {
+        struct Found {
+            std::vector<ObstacleNode> nodes;
+            std::vector<std::pair<int64_t, int64_t>> blocks;  // and where their nodes end
+            int64_t first = 0;                                // among all nodes
+        };
+        constexpr int64_t kChunk = 16;
+        std::vector<Found> chunks(size_t((field.blocks + kChunk - 1) / kChunk));
+#pragma omp parallel for schedule(dynamic, 1) num_threads(team(field.blocks, kBlocksPerThread))
+        for (size_t c = 0; c < chunks.size(); ++c) {
+            Found& found = chunks[c];
+            found.nodes.reserve(kChunk * 2 * kSide * kSide);  // two layers
+            for (int64_t b = c * kChunk; b < std::min(int64_t(c + 1) * kChunk, field.blocks); ++b)
+                if (search_block(field, b, lattice, surfaces, law, only_closing, found.nodes))
+                    found.blocks.push_back({b, int64_t(found.nodes.size())});
         }
+        first.push_back(0);
+        for (Found& found : chunks) {
+            found.first = first.back();
+            for (const auto& [block, end] : found.blocks) keys.push_back(field.keys[block]), first.push_back(found.first + end);
+        }
+        nodes.resize(size_t(first.back()));
+#pragma omp parallel for schedule(static) num_threads(team(field.blocks, kBlocksPerThread))
+        for (size_t c = 0; c < chunks.size(); ++c)
+            std::copy(chunks[c].nodes.begin(), chunks[c].nodes.end(), nodes.begin() + chunks[c].first);
     }
 
   private:
     static constexpr int kNodes = kBlockNodes<d>;
-    static void search_block(const Field<T>& field, int64_t b, const Lattice<T, d>& lattice,
-                             const std::vector<ObstacleSurface>& surfaces, const ObstacleLaw& law,
+    // Whether there are any nodes near a surface. Those that move away from the only one need not be kept.
+    static bool search_block(const Field<T>& field, int64_t b, const Lattice<T, d>& lattice,
+                             const std::vector<ObstacleSurface>& surfaces, const ObstacleLaw& law, bool only_closing,
                              std::vector<ObstacleNode>& out) {
         const double dx = lattice.dx, half = 0.5 * (kSide - 1) * dx;
         const Vec3 corner = first_node(lattice, field.keys[b]);
         Vec3 centre = corner;
         for (int a = 0; a < d; ++a) centre[a] += half;
-        size_t known = 0;
+        const size_t begin = out.size();
+        size_t known = begin;
         int met = 0;  // surfaces with nodes here
         for (size_t s = 0; s < surfaces.size(); ++s) {
             const Collider& c = surfaces[s].shape;
@@ -142,29 +169,47 @@ struct ObstacleZone {
             met += out.size() > known;
             known = out.size();
         }
-        if (met > 1) std::stable_sort(out.begin(), out.end(), [](const auto& p, const auto& q) { return p.node < q.node; });
+        const auto here = out.begin() + int64_t(begin);
+        if (met > 1) std::stable_sort(here, out.end(), [](const auto& p, const auto& q) { return p.node < q.node; });
+        if (met == 1 && only_closing && surfaces[here->surface].shape.mode == ContactMode::separate)
+            out.erase(std::remove_if(here, out.end(), [&](const ObstacleNode& n) { return !(n.template approach<T, d>(field) > 0); }),
+                      out.end());
+        return met > 0;
     }
     // Nodes of one block near one surface, lanes of them at once.
     static void search_surface(const Field<T>& field, int64_t b, const Vec3& corner, double dx, const Collider& c, int32_t s,
                                const ObstacleLaw& law, std::vector<ObstacleNode>& out) {
         using V = Lanes<double>;
         constexpr int kLanes = lanes_of<V>();
+        static_assert(kNodes % kLanes == 0);
+        static const Offsets offsets;
         const T* nodes = field.nodes + b * kNodes * 4;
+        alignas(64) double phi[kLanes], normal[3][kLanes];
         for (int begin = 0; begin < kNodes; begin += kLanes) {
-            PointOf<V> x;
-            for (int a = 0, stride = kNodes / kSide; a < 3; ++a, stride /= kSide)
-                x[a] = a < d ? V([&](auto lane) { return corner[a] + dx * ((begin + int(lane)) / stride % kSide); }) : V(0);
+            PointOf<V> x{V(0), V(0), V(0)};
+            for (int a = 0; a < d; ++a) x[a] = corner[a] + dx * load<V>(offsets.of[a] + begin);
             const SurfaceOf<V> surface = c.surface_at(x);
             if (!any(surface.phi < V(law.reach * dx))) continue;
-            if (out.empty()) out.reserve(kSide * kSide);  // a layer
+            store(surface.phi, phi);
+            for (int a = 0; a < 3; ++a) store(surface.normal[a], normal[a]);
             for (int lane = 0; lane < kLanes; ++lane) {
-                const Vec3 normal{surface.normal[0][lane], surface.normal[1][lane], surface.normal[2][lane]};
-                const double phi = surface.phi[lane];
-                if (!(phi < law.reach * dx) || !(nodes[(begin + lane) * 4 + 3] > T(0)) || dot(normal, normal) == 0) continue;
-                out.push_back({int32_t(b), begin + lane, s, phi, normal, c.velocity_at({x[0][lane], x[1][lane], x[2][lane]})});
+                if (!(phi[lane] < law.reach * dx) || !(nodes[(begin + lane) * 4 + 3] > T(0))) continue;
+                const Vec3 n{normal[0][lane], normal[1][lane], normal[2][lane]};
+                if (dot(n, n) == 0) continue;
+                out.push_back({int32_t(b), begin + lane, s, phi[lane], n, c.velocity_at({x[0][lane], x[1][lane], x[2][lane]})});
             }
         }
     }
+    // Of the nodes of a block from its first one, in cells.
+    struct Offsets {
+        alignas(64) double of[d][kNodes];
+
+        Offsets() {
+            for_block_nodes<d>([&](int node, const std::array<int, 3>& l) {
+                for (int a = 0; a < d; ++a) of[a][node] = l[a];
+            });
+        }
+    };
 };
 
 // Sum of a column over the particles of a block.
@@ -189,8 +234,8 @@ double mean_spacing(const Field<T>& field, const ObstacleZone<T, d>& zone, const
         if (set.thin) continue;
         const ZoneTiles& tiles = fill.near[s].zone;
         std::vector<uint8_t> counts(size_t(tiles.count()), 0);
-        for (uint64_t key : zone.keys) {
-            const int32_t* sources = tiles.sources.data() + size_t(find_key(fill.asked.keys, key)) * kCorners<d>;
+        for (const int32_t slot : find_keys(fill.asked.keys, zone.keys)) {
+            const int32_t* sources = tiles.sources.data() + size_t(slot) * kCorners<d>;
             for (int corner = 0; corner < kCorners<d>; ++corner)
                 if (sources[corner] >= 0) counts[sources[corner]] = 1;
         }
@@ -207,15 +252,27 @@ double mean_spacing(const Field<T>& field, const ObstacleZone<T, d>& zone, const
     return count > 0 ? std::pow(volume / count, 1.0 / d) / double(lattice.dx) : 0.0;
 }
 
-// Gaps by fill of all nodes of a zone.
+// Gaps by fill of all nodes of a zone, and which nodes need those by extent; whether any does. A node that obstacles let go meets
+// them when its approach in a step is more than its gap; `closing` tells whether only that counts.
 template <class T, int d, int degree>
-void find_fill_gaps(ObstacleZone<T, d>& zone, const FieldZone<T, d, degree>& fill, double spacing,
-                    const Lattice<T, d>& lattice, const ObstacleLaw& law) {
+bool find_fill_gaps(ObstacleZone<T, d>& zone, const Field<T>& field, const FieldZone<T, d, degree>& fill,
+                    const std::vector<ObstacleSurface>& surfaces, double spacing, const Lattice<T, d>& lattice,
+                    const ObstacleLaw& law, const OnlyClosing& closing) {
     const double dx = lattice.dx, second = law.correction * spacing * spacing / 24;
     const int64_t blocks = int64_t(zone.keys.size());
-#pragma omp parallel for schedule(dynamic, 16) num_threads(team(blocks, kBlocksPerThread))
+    const std::vector<int32_t> slots = find_keys(fill.asked.keys, zone.keys);
+    auto choose_extent = [&](ObstacleNode& node, bool alone) {
+        const bool separate = surfaces[node.surface].shape.mode == ContactMode::separate;
+        node.wanted = node.extent_only || (separate ? node.gap_fill > kFilled * dx : !node.held(law, dx));
+        if (!node.wanted || !alone || !separate || !closing.on) return;
+        const double nearer = node.template approach<T, d>(field) * closing.dt;
+        node.enough = node.extent_only ? nearer : std::min(node.gap_fill, nearer) - law.slack * dx;
+        node.wanted = nearer > 0;
+    };
+    bool any = false;
+#pragma omp parallel for schedule(dynamic, 16) num_threads(team(blocks, kBlocksPerThread)) reduction(|| : any)
     for (int64_t z = 0; z < blocks; ++z) {
-        const int32_t slot = find_key(fill.asked.keys, zone.keys[z]);
+        const int32_t slot = slots[z];
         std::vector<double> density;  // of the obstacles at a node
         for (int64_t i = zone.first[z], end = i; i < zone.first[z + 1]; i = end) {
             double free = 1;  // part of the node that no obstacle fills
@@ -231,14 +288,16 @@ void find_fill_gaps(ObstacleZone<T, d>& zone, const FieldZone<T, d, degree>& fil
                 ObstacleNode& node = zone.nodes[j];
                 node.extent_only = !(phi > 0);
                 const double k = 0.5 * (density[j - i] - dot(vector_of<d>(record), node.out));
-                if (node.extent_only) continue;
-                if (k * dx > kFaint)
+                if (!node.extent_only && k * dx > kFaint)
                     node.gap_fill = empty / k;
-                else if (empty <= 0)
+                else if (!node.extent_only && empty <= 0)
                     node.gap_fill = 0;
+                choose_extent(node, end == i + 1);
+                any = any || node.wanted;
             }
         }
     }
+    return any;
 }
 
 }  // namespace continua

@@ -117,11 +117,6 @@ class KeyMap {
         return values_[i];
     }
     int32_t find(uint64_t key) const { return values_[slot(key)]; }
-    template <class Function>
-    void each(Function&& function) const {
-        for (size_t i = 0; i < keys_.size(); ++i)
-            if (keys_[i] != kEmpty) function(keys_[i]);
-    }
 
   private:
     static constexpr uint64_t kEmpty = ~0ull;

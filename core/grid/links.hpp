@@ -1,6 +1,7 @@
 // Particle blocks and the grid blocks under their tiles, and an order in which tiles can be added to the grid side by side.
 #pragma once
 
+#include "../parallel.hpp"
 #include "blocks.hpp"
 
 namespace continua {
@@ -8,19 +9,23 @@ namespace continua {
 // Keys of the grid blocks reached from particle blocks: each and its upper neighbours, with `rim` all its neighbours, sorted.
 template <class T, int d>
 std::vector<uint64_t> reached_blocks(const std::vector<uint64_t>& particle_keys, const Lattice<T, d>& lattice, bool rim) {
-    std::vector<uint64_t> keys;
     const int lowest = rim ? -1 : 0, side = 2 - lowest, around = d == 2 ? side * side : side * side * side;
     KeyMap found(particle_keys.size() * (rim ? 3 : 2));
+    for (uint64_t key : particle_keys) found.insert(key, 0);
+    std::vector<uint64_t> others;  // beside those that hold particles, which are sorted already
     for (uint64_t key : particle_keys) {
         const BlockCoords<d> here = block_coords<d>(key);
         for (int n = 0; n < around; ++n) {
             BlockCoords<d> there = here;
             for (int a = 0, rest = n; a < d; ++a, rest /= side) there[a] = lattice.wrap(there[a] + lowest + rest % side, a);
-            found.insert(morton_key<d>(there), 0);
+            const uint64_t reached = morton_key<d>(there);
+            const int32_t next = int32_t(others.size()) + 1;
+            if (found.insert(reached, next) == next) others.push_back(reached);
         }
     }
-    found.each([&](uint64_t key) { keys.push_back(key); });
-    std::sort(keys.begin(), keys.end());
+    std::sort(others.begin(), others.end());
+    std::vector<uint64_t> keys(particle_keys.size() + others.size());
+    std::merge(particle_keys.begin(), particle_keys.end(), others.begin(), others.end(), keys.begin());
     return keys;
 }
 
@@ -30,14 +35,17 @@ template <class T, int d>
 void link_blocks(const uint64_t* particle_keys, int64_t particle_blocks, const uint64_t* node_keys, int64_t node_blocks,
                  const Lattice<T, d>& lattice, int32_t* reach, int32_t* sources) {
     std::fill(sources, sources + node_blocks * kCorners<d>, -1);
-    for (int64_t s = 0; s < particle_blocks; ++s)
+    KeyMap number{size_t(node_blocks)};  // from 1 on: 0 stands for none
+    for (int64_t b = 0; b < node_blocks; ++b) number.insert(node_keys[b], int32_t(b + 1));
+#pragma omp parallel for schedule(static) num_threads(team(particle_blocks, kBlocksPerThread))
+    for (int64_t s = 0; s < particle_blocks; ++s) {
+        const BlockCoords<d> here = block_coords<d>(particle_keys[s]);
         for (int corner = 0; corner < kCorners<d>; ++corner) {
-            const uint64_t key = morton_key<d>(lattice.neighbour(block_coords<d>(particle_keys[s]), corner));
-            const int64_t b = std::lower_bound(node_keys, node_keys + node_blocks, key) - node_keys;
-            const int32_t found = b < node_blocks && node_keys[b] == key ? int32_t(b) : -1;
+            const int32_t found = number.find(morton_key<d>(lattice.neighbour(here, corner))) - 1;
             reach[s * kCorners<d> + corner] = found;
             if (found >= 0) sources[found * int64_t(kCorners<d>) + corner] = int32_t(s);
         }
+    }
 }
 
 // Particle blocks in groups of 2^d, cubes whose blocks follow each other in memory, and the groups in colours. Tiles of two groups of

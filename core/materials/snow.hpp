@@ -43,12 +43,22 @@ struct Snow {
     static V modulus(const Mat<V, d>&, const V* p, const V* z) {
         return (p[1] + V(2) * p[0]) * hardening(p, z);
     }
-    // Squared stretches differ from 1 by at most |F^T F - I|: most snow is inside its limits without a decomposition.
+    // Whether all leading minors of a symmetric matrix are positive: Sylvester's criterion.
+    template <class V, int d>
+    static auto positive_definite(const Mat<V, d>& m) {
+        const V second = m(0, 0) * m(1, 1) - m(0, 1) * m(1, 0);
+        if constexpr (d == 2)
+            return m(0, 0) > V(0) && second > V(0);
+        else
+            return m(0, 0) > V(0) && second > V(0) && determinant(m) > V(0);
+    }
+    // Squared stretches are eigenvalues of F^T F: half of all snow is known to be inside its limits without a decomposition.
     template <class V, int d>
     static auto clearly_elastic(const Mat<V, d>& F, const V* p) {
-        const Mat<V, d> strain = transpose(F) * F - Mat<V, d>::identity();
-        const V room = max(V(0), min(V(V(1) - p[2] * p[2]), V(p[3] * p[3] - V(1))));
-        return dot(strain, strain) < room * room && determinant(F) > V(0);
+        const V rounding = V(Scalar<V>(16) * std::numeric_limits<Scalar<V>>::epsilon()), one = V(1);
+        const Mat<V, d> squared = transpose(F) * F, identity = Mat<V, d>::identity();
+        return positive_definite(squared - (p[2] * p[2] * (one + rounding)) * identity) &&
+               positive_definite((p[3] * p[3] * (one - rounding)) * identity - squared) && determinant(F) > V(0);
     }
     // Clamp the stretches to [lower, upper]; what is cut off goes into the plastic volume ratio Jp, or, where `preserve`
     // is set, back into the elastic part as a pure dilation, so that plastic flow keeps the volume (J15 section 6.4.1).

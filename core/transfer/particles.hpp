@@ -54,20 +54,25 @@ inline void prefetch(const T* component, int64_t stride, int components, int64_t
 
 // Places in block order that come kAhead after those of a block at work: in it, or in the one that the same thread takes next.
 struct Ahead {
+    const int32_t* order;
     int64_t end, next, next_end;
 
-    Ahead(const Blocks& blocks, int64_t s, int64_t next_block) : end(blocks.offsets[s + 1]), next(0), next_end(0) {
+    Ahead(const Blocks& blocks, int64_t s, int64_t next_block)
+        : order(blocks.order), end(blocks.offsets[s + 1]), next(0), next_end(0) {
         if (next_block >= 0) next = blocks.offsets[next_block], next_end = blocks.offsets[next_block + 1];
     }
-    // function(place) if there is one.
+    // function(place) for the first one of the batch that begins there, and for every particle that lies elsewhere than the one before.
     template <class Function>
     void from(int64_t place, Function&& function) const {
-        int64_t there = place + kAhead;
+        int64_t there = place + kAhead, last = end;
         if (there >= end) {
-            there += next - end;
-            if (there >= next_end) return;
+            there += next - end, last = next_end;
+            if (there >= last) return;
         }
+        last = std::min(there + kBatch, last);
         function(there);
+        for (int64_t k = there + 1; k < last; ++k)
+            if (uint32_t(order[k] - order[k - 1]) > uint32_t(kBatch)) function(k);
     }
 };
 
