@@ -14,10 +14,11 @@ inline int tangent_rows(const BatchFunctions<T, d>& material) {
 }
 
 template <class T>
-struct Tangents {  // component-major, particles in block order: the order of prepare and product must be the same
+struct Tangents {  // batch after batch in block order, (rows, particles of the batch): one stream for the memory
     T* at;
-    int64_t stride;
     int rows;
+
+    T* batch(int64_t begin) const { return at + begin * rows; }
 };
 
 namespace detail {
@@ -29,9 +30,9 @@ struct ImplicitPoint {
     alignas(64) T F[d * d * kBatch], moved[d * d * kBatch], volume[kBatch], drag[kBatch];
     alignas(64) T p[kMaxParameters * kBatch], z[kMaxStates * kBatch];
 
-    static Mat<V, d> matrix(const T* from, int lane) {
+    static Mat<V, d> matrix(const T* from, int lane, int stride = kBatch) {
         Mat<V, d> m;
-        for (int k = 0; k < d * d; ++k) m.a[k] = load<V>(from + k * kBatch + lane);
+        for (int k = 0; k < d * d; ++k) m.a[k] = load<V>(from + k * stride + lane);
         return m;
     }
     static void put(const Mat<V, d>& m, T* to, int lane) {
@@ -51,7 +52,7 @@ struct ImplicitPoint {
         if (material.viscosity) material.viscosity(p, drag);
         for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
             const Mat<V, d> f = matrix(F, lane);
-            put(f + V(dt) * (matrix(gradient, lane) * f), moved, lane);
+            put(f + V(dt) * (matrix(gradient, lane, kRow) * f), moved, lane);
             if (material.viscosity) store(V(load<V>(drag + lane) * determinant(f)), drag + lane);
         }
     }
@@ -100,7 +101,7 @@ struct EnergyWork : ImplicitWork<T, d> {
         double sum = 0;
         for (int i = 0; i < d; ++i)
             for (int k = 0; k < d; ++k) {
-                const double rate = 0.5 * (double(gradient[(i * d + k) * kBatch]) + gradient[(k * d + i) * kBatch]);
+                const double rate = 0.5 * (double(gradient[(i * d + k) * kRow]) + gradient[(k * d + i) * kRow]);
                 sum += rate * rate;
             }
         return sum;
@@ -118,7 +119,7 @@ struct ForceWork : ImplicitWork<T, d> {
         for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
             Mat<V, d> stress = times_transpose(at.matrix(P, lane), at.matrix(at.F, lane));
             if (this->material.viscosity)
-                stress = stress + at.viscous(load<V>(at.drag + lane), at.matrix(batch.gradient, lane));
+                stress = stress + at.viscous(load<V>(at.drag + lane), at.matrix(batch.gradient, lane, kRow));
             at.put(V(this->dt) * load<V>(at.volume + lane) * stress, batch.stress, lane);
         }
     }
@@ -148,8 +149,8 @@ struct PrepareWork : ImplicitWork<T, d> {
             if (this->material.viscosity)
                 store(V(scale * load<V>(at.drag + lane)), numbers + kTangent<d> * kBatch + lane);
         }
-        for (int k = 0; k < tangents.rows; ++k)
-            std::copy_n(numbers + k * kBatch, indices.count, tangents.at + k * tangents.stride + begin);
+        T* to = tangents.batch(begin);
+        for (int k = 0; k < tangents.rows; ++k) std::copy_n(numbers + k * kBatch, indices.count, to + k * indices.count);
     }
 };
 
@@ -158,26 +159,27 @@ struct ProductWork {
     Tangents<T> tangents;
 
     void prefetch(int64_t, int64_t place) const {
-        continua::prefetch(tangents.at, tangents.stride, tangents.rows, place);
+        const T* from = tangents.batch(place);
+        for (int k = 0; k < tangents.rows * kBatch; k += 64 / int(sizeof(T))) prefetch_line(from + k);
     }
     template <class Batch>
     void operator()(Batch& batch, const BatchIndices& indices, int64_t begin, int64_t) const {
         using V = Lanes<T>;
         using Point = ImplicitPoint<T, d>;
-        const bool whole = indices.count == kBatch;
-        alignas(64) T copy[(kTangent<d> + 1) * kBatch] = {};
-        if (!whole)
-            for (int k = 0; k < tangents.rows; ++k)
-                std::copy_n(tangents.at + k * tangents.stride + begin, indices.count, copy + k * kBatch);
-        const T* from = whole ? tangents.at + begin : copy;
-        const int64_t stride = whole ? tangents.stride : kBatch;
+        const T* from = tangents.batch(begin);
+        alignas(64) T copy[(kTangent<d> + 1) * kBatch];
+        if (indices.count < kBatch) {
+            std::fill(std::begin(copy), std::end(copy), T(0));
+            for (int k = 0; k < tangents.rows; ++k) std::copy_n(from + k * indices.count, indices.count, copy + k * kBatch);
+            from = copy;
+        }
         for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
             V numbers[kTangent<d>];
-            for (int k = 0; k < kTangent<d>; ++k) numbers[k] = load<V>(from + k * stride + lane);
-            const Mat<V, d> gradient = Point::matrix(batch.gradient, lane);
+            for (int k = 0; k < kTangent<d>; ++k) numbers[k] = load<V>(from + k * kBatch + lane);
+            const Mat<V, d> gradient = Point::matrix(batch.gradient, lane, kRow);
             Mat<V, d> stress = apply_tangent((const V*)numbers, gradient);
             if (tangents.rows > kTangent<d>)
-                stress = stress + Point::viscous(load<V>(from + kTangent<d> * stride + lane), gradient);
+                stress = stress + Point::viscous(load<V>(from + kTangent<d> * kBatch + lane), gradient);
             Point::put(stress, batch.stress, lane);
         }
     }
