@@ -91,11 +91,13 @@ struct EnergyWork : ImplicitWork<T, d> {
         const auto at = this->point(indices, batch.gradient);
         alignas(64) T psi[kBatch];
         this->material.energy(at.moved, at.p, at.z, psi);
+        double sum = 0;
         for (int j = 0; j < indices.count; ++j) {
             double value = psi[j];
             if (this->material.viscosity) value += double(this->dt) * at.drag[j] * strain_rate2(batch.gradient + j);
-            sums[block] += double(at.volume[j]) * value;
+            sum += double(at.volume[j]) * value;
         }
+        sums[block] += sum;
     }
     static double strain_rate2(const T* gradient) {
         double sum = 0;
@@ -150,7 +152,11 @@ struct PrepareWork : ImplicitWork<T, d> {
                 store(V(scale * load<V>(at.drag + lane)), numbers + kTangent<d> * kBatch + lane);
         }
         T* to = tangents.batch(begin);
-        for (int k = 0; k < tangents.rows; ++k) std::copy_n(numbers + k * kBatch, indices.count, to + k * indices.count);
+        const bool past_cache = this->particles.count * int64_t(sizeof(T)) * tangents.rows > kLargerThanCaches;
+        if (past_cache && indices.count == kBatch && reinterpret_cast<uintptr_t>(to) % 64 == 0)
+            for (int k = 0; k < tangents.rows; ++k) stream_batch(numbers + k * kBatch, to + k * kBatch);
+        else
+            for (int k = 0; k < tangents.rows; ++k) std::copy_n(numbers + k * kBatch, indices.count, to + k * indices.count);
     }
 };
 
@@ -190,23 +196,47 @@ struct ProductWork {
 // across = mu. J15 A.6.1
 template <class T, int d>
 struct DiagonalWork : ImplicitWork<T, d> {
+    using At = TangentLayout<d>;
+    // dt along and dt across per volume of the last batch: the same again while parameters and state are.
+    alignas(64) T p[kMaxParameters * kBatch], z[kMaxStates * kBatch], along[kBatch], across[kBatch];
+    bool known = false;
+
+    DiagonalWork(const ImplicitWork<T, d>& shared) : ImplicitWork<T, d>(shared) {}
+
+    void prefetch(int64_t particle, int64_t) const {
+        continua::prefetch(this->particles.volume, 0, 1, particle);
+        continua::prefetch(this->particles.state, this->particles.stride, this->particles.states, particle);
+    }
     template <class Batch>
-    void operator()(Batch& batch, const BatchIndices& indices, int64_t, int64_t) const {
-        using At = TangentLayout<d>;
-        ImplicitPoint<T, d> at;
-        at.fetch(indices, this->particles, this->parameters);
+    void operator()(Batch& batch, const BatchIndices& indices, int64_t, int64_t) {
+        using V = Lanes<T>;
+        alignas(64) T volume[kBatch], p_[kMaxParameters * kBatch], z_[kMaxStates * kBatch];
+        indices.fetch(this->particles.volume, this->particles.stride, 1, volume);
+        indices.fetch(this->particles.state, this->particles.stride, this->particles.states, z_);
+        indices.fetch(this->parameters, p_);
+        const int rows = this->parameters.count, states = this->particles.states;
+        if (!known || !std::equal(p_, p_ + rows * kBatch, p) || !std::equal(z_, z_ + states * kBatch, z)) {
+            std::copy_n(p_, rows * kBatch, p), std::copy_n(z_, states * kBatch, z);
+            stiffness();
+        }
+        for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
+            const V scale = V(this->dt) * load<V>(volume + lane);
+            for (int i = 0; i < d; ++i)
+                for (int a = 0; a < d; ++a)
+                    store(V(scale * load<V>((i == a ? along : across) + lane)), batch.stress + (i * d + a) * kBatch + lane);
+        }
+    }
+    void stiffness() {
         alignas(64) T identity[d * d * kBatch] = {}, numbers[kTangent<d> * kBatch], eta[kBatch] = {};
         for (int i = 0; i < d; ++i) std::fill_n(identity + i * (d + 1) * kBatch, kBatch, T(1));
-        this->material.tangent(identity, at.p, at.z, false, numbers);
-        if (this->material.viscosity) this->material.viscosity(at.p, eta);
+        this->material.tangent(identity, p, z, false, numbers);
+        if (this->material.viscosity) this->material.viscosity(p, eta);
         for (int j = 0; j < kBatch; ++j) {
-            const T scale = this->dt * at.volume[j];
             const T pair = T(0.5) * (numbers[At::a * kBatch + j] + numbers[At::b * kBatch + j]);
-            const T along = scale * (this->dt * std::max(numbers[At::h * kBatch + j], T(0)) + T(2) * eta[j]);
-            const T across = scale * (this->dt * std::max(pair, T(0)) + eta[j]);
-            for (int i = 0; i < d; ++i)
-                for (int a = 0; a < d; ++a) batch.stress[(i * d + a) * kBatch + j] = i == a ? along : across;
+            along[j] = this->dt * std::max(numbers[At::h * kBatch + j], T(0)) + T(2) * eta[j];
+            across[j] = this->dt * std::max(pair, T(0)) + eta[j];
         }
+        known = true;
     }
 };
 

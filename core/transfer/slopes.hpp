@@ -106,7 +106,8 @@ inline void gather_slopes(const T* tile, const Places<T, d, degree>& places, int
 // Stress T of the particles of a chunk, to be added to a tile:
 //     node (i, j, k) += g_i w_j w_k T_x + w_i g_j w_k T_y + w_i w_j g_k T_z
 // where a row along k takes its factors w_k T and g_k T first. Over all i this adds up to the last two terms without w_i, over all
-// j likewise, so node 1 of an axis, never one of small weight, gets what the others leave. Squares of w and g do not add up so.
+// j likewise, so node 1 of an axis, which has much weight unless splines are linear and have steep slopes anyway, gets what the
+// others leave. Squares of w and g do not add up so.
 template <class T, int d, int degree, bool squares = false>
 struct SlopeScatter {
     static constexpr int K = degree + 1, K0 = d == 3 ? K : 1, kRest = squares ? -1 : 1;
@@ -194,19 +195,21 @@ struct SlopeScatter {
 };
 
 // For all batches: gather from `from` (unless null), work(batch, indices, begin, block), scatter to `to` (unless null, added to).
-// work.prefetch(particle, place) is told what comes soon; `begin` and `place` count in block order.
+// work.prefetch(particle, place) is told what comes soon; `begin` and `place` count in block order. Every block has its own copy of
+// `work`, which may remember things from batch to batch.
 template <class T, int d, int degree, class Scatter = SlopeScatter<T, d, degree>, class Work>
-void sweep(const SortedParticles<T, d>& on, const Tiles& tiles, const T* from, T* to, const Work& work) {
+void sweep(const SortedParticles<T, d>& on, const Tiles& tiles, const T* from, T* to, const Work& all_work) {
     constexpr int kTile = kPaddedTile<d, degree>;
     const Blocks& blocks = on.blocks;
     auto block_at_work = [&](int64_t s, int64_t next) {
         const Ahead ahead(blocks, s, next);
+        Work work = all_work;
         auto fetch_ahead = [&](int64_t begin) {
             ahead.from(begin, [&](int64_t place) { work.prefetch(blocks.order[place], place); });
         };
         const BlockCoords<d> block = block_coords<d>(blocks.keys[s]);
         alignas(64) T read[kTile], written[kTile], gradient[d * d * kRow];
-        SlopeBatch<T, d> batch;
+        SlopeBatch<T, d> batch{};
         BatchIndices indices[kChunk / kBatch];
         Places<T, d, degree> places;
         Scatter scatter;
@@ -243,6 +246,7 @@ void sweep(const SortedParticles<T, d>& on, const Tiles& tiles, const T* from, T
             if (to) scatter.add(places, count, written);
         });
         if (to) add_tile<T, d, degree>(written, tiles.reach + s * kCorners<d>, to);
+        stream_end();  // work may have stored past the cache
     };
     if (to)
         for_coloured(tiles.colours, on.particles.count, block_at_work);
