@@ -112,7 +112,7 @@ template <class T, int d, int degree, bool squares = false>
 struct SlopeScatter {
     static constexpr int K = degree + 1, K0 = d == 3 ? K : 1, kRest = squares ? -1 : 1;
     using Record = ModeRecord<T, 2 + d>;  // for each particle w and g along the last axis, and T of each axis
-    alignas(64) T w[d - 1][K][kRow], g[d - 1][K][kRow];
+    alignas(64) T w[d - 1][K][kChunk], g[d - 1][K][kChunk];
     Record records[kChunk + 1];
 
     // Those of one batch, particles from `at` on.
