@@ -98,15 +98,15 @@ void diagonal(nb::object particles, nb::object parameters, const std::string& ma
                   [&]<int degree, class T, int d>(const On<T, d>& on, const Tiles& tiles, const Work<T, d>& work, const T*) {
                       T* nodes = target_nodes<T, d>(nodes_, links, nullptr, add);
                       nb::gil_scoped_release release;
-                      sweep<T, d, degree, SquareScatter<T, d, degree>>(on, tiles, (const T*)nullptr, nodes,
-                                                                       detail::DiagonalWork<T, d>{work});
+                      using Scatter = SlopeScatter<T, d, degree, true>;
+                      sweep<T, d, degree, Scatter>(on, tiles, (const T*)nullptr, nodes, detail::DiagonalWork<T, d>{work});
                   });
 }
 
-// (rows, capacity), a tangent and, where the material is viscous, one more row.
+// Memory for a tangent and, where the material is viscous, one more number of all particles.
 template <class T, int d>
 Tangents<T> checked_tangents(nb::handle object, const Particles<T>& particles, int rows) {
-    return {checked<T>(object, "tangents", {rows, particles.stride}), particles.stride, rows};
+    return {checked<T>(object, "tangents", {rows, particles.stride}), rows};
 }
 
 void prepare(nb::object particles, nb::object parameters, const std::string& material, nb::object lattice,

@@ -34,6 +34,19 @@ struct BSpline {
             w[2] = two_thirds - a2 + V(0.5f) * a2 * a, w[3] = sixth * b2 * b;
         }
     }
+    // Their slopes dx dw/dx_p.
+    template <class V>
+    static void slopes(const V& f, V* g) {
+        if constexpr (degree == 1) {
+            g[0] = V(-1), g[1] = V(1);
+        } else if constexpr (degree == 2) {
+            const V z = f - V(1);
+            g[0] = z - V(0.5f), g[1] = V(-2) * z, g[2] = z + V(0.5f);
+        } else {
+            const V b = f - V(1), a = V(1) - b, a2 = a * a, b2 = b * b;
+            g[0] = V(-0.5f) * a2, g[1] = V(1.5f) * b2 - V(2) * b, g[2] = V(2) * a - V(1.5f) * a2, g[3] = V(0.5f) * b2;
+        }
+    }
     // D at node k, times t.
     template <class V>
     static V difference(int k, const V& t) {

@@ -14,10 +14,11 @@ inline int tangent_rows(const BatchFunctions<T, d>& material) {
 }
 
 template <class T>
-struct Tangents {  // component-major, particles in block order: the order of prepare and product must be the same
+struct Tangents {  // batch after batch in block order, (rows, particles of the batch): one stream for the memory
     T* at;
-    int64_t stride;
     int rows;
+
+    T* batch(int64_t begin) const { return at + begin * rows; }
 };
 
 namespace detail {
@@ -29,9 +30,9 @@ struct ImplicitPoint {
     alignas(64) T F[d * d * kBatch], moved[d * d * kBatch], volume[kBatch], drag[kBatch];
     alignas(64) T p[kMaxParameters * kBatch], z[kMaxStates * kBatch];
 
-    static Mat<V, d> matrix(const T* from, int lane) {
+    static Mat<V, d> matrix(const T* from, int lane, int stride = kBatch) {
         Mat<V, d> m;
-        for (int k = 0; k < d * d; ++k) m.a[k] = load<V>(from + k * kBatch + lane);
+        for (int k = 0; k < d * d; ++k) m.a[k] = load<V>(from + k * stride + lane);
         return m;
     }
     static void put(const Mat<V, d>& m, T* to, int lane) {
@@ -51,7 +52,7 @@ struct ImplicitPoint {
         if (material.viscosity) material.viscosity(p, drag);
         for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
             const Mat<V, d> f = matrix(F, lane);
-            put(f + V(dt) * (matrix(gradient, lane) * f), moved, lane);
+            put(f + V(dt) * (matrix(gradient, lane, kRow) * f), moved, lane);
             if (material.viscosity) store(V(load<V>(drag + lane) * determinant(f)), drag + lane);
         }
     }
@@ -90,17 +91,19 @@ struct EnergyWork : ImplicitWork<T, d> {
         const auto at = this->point(indices, batch.gradient);
         alignas(64) T psi[kBatch];
         this->material.energy(at.moved, at.p, at.z, psi);
+        double sum = 0;
         for (int j = 0; j < indices.count; ++j) {
             double value = psi[j];
             if (this->material.viscosity) value += double(this->dt) * at.drag[j] * strain_rate2(batch.gradient + j);
-            sums[block] += double(at.volume[j]) * value;
+            sum += double(at.volume[j]) * value;
         }
+        sums[block] += sum;
     }
     static double strain_rate2(const T* gradient) {
         double sum = 0;
         for (int i = 0; i < d; ++i)
             for (int k = 0; k < d; ++k) {
-                const double rate = 0.5 * (double(gradient[(i * d + k) * kBatch]) + gradient[(k * d + i) * kBatch]);
+                const double rate = 0.5 * (double(gradient[(i * d + k) * kRow]) + gradient[(k * d + i) * kRow]);
                 sum += rate * rate;
             }
         return sum;
@@ -118,7 +121,7 @@ struct ForceWork : ImplicitWork<T, d> {
         for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
             Mat<V, d> stress = times_transpose(at.matrix(P, lane), at.matrix(at.F, lane));
             if (this->material.viscosity)
-                stress = stress + at.viscous(load<V>(at.drag + lane), at.matrix(batch.gradient, lane));
+                stress = stress + at.viscous(load<V>(at.drag + lane), at.matrix(batch.gradient, lane, kRow));
             at.put(V(this->dt) * load<V>(at.volume + lane) * stress, batch.stress, lane);
         }
     }
@@ -148,8 +151,12 @@ struct PrepareWork : ImplicitWork<T, d> {
             if (this->material.viscosity)
                 store(V(scale * load<V>(at.drag + lane)), numbers + kTangent<d> * kBatch + lane);
         }
-        for (int k = 0; k < tangents.rows; ++k)
-            std::copy_n(numbers + k * kBatch, indices.count, tangents.at + k * tangents.stride + begin);
+        T* to = tangents.batch(begin);
+        const bool past_cache = this->particles.count * int64_t(sizeof(T)) * tangents.rows > kLargerThanCaches;
+        if (past_cache && indices.count == kBatch && reinterpret_cast<uintptr_t>(to) % 64 == 0)
+            for (int k = 0; k < tangents.rows; ++k) stream_batch(numbers + k * kBatch, to + k * kBatch);
+        else
+            for (int k = 0; k < tangents.rows; ++k) std::copy_n(numbers + k * kBatch, indices.count, to + k * indices.count);
     }
 };
 
@@ -158,26 +165,27 @@ struct ProductWork {
     Tangents<T> tangents;
 
     void prefetch(int64_t, int64_t place) const {
-        continua::prefetch(tangents.at, tangents.stride, tangents.rows, place);
+        const T* from = tangents.batch(place);
+        for (int k = 0; k < tangents.rows * kBatch; k += 64 / int(sizeof(T))) prefetch_line(from + k);
     }
     template <class Batch>
     void operator()(Batch& batch, const BatchIndices& indices, int64_t begin, int64_t) const {
         using V = Lanes<T>;
         using Point = ImplicitPoint<T, d>;
-        const bool whole = indices.count == kBatch;
-        alignas(64) T copy[(kTangent<d> + 1) * kBatch] = {};
-        if (!whole)
-            for (int k = 0; k < tangents.rows; ++k)
-                std::copy_n(tangents.at + k * tangents.stride + begin, indices.count, copy + k * kBatch);
-        const T* from = whole ? tangents.at + begin : copy;
-        const int64_t stride = whole ? tangents.stride : kBatch;
+        const T* from = tangents.batch(begin);
+        alignas(64) T copy[(kTangent<d> + 1) * kBatch];
+        if (indices.count < kBatch) {
+            std::fill(std::begin(copy), std::end(copy), T(0));
+            for (int k = 0; k < tangents.rows; ++k) std::copy_n(from + k * indices.count, indices.count, copy + k * kBatch);
+            from = copy;
+        }
         for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
             V numbers[kTangent<d>];
-            for (int k = 0; k < kTangent<d>; ++k) numbers[k] = load<V>(from + k * stride + lane);
-            const Mat<V, d> gradient = Point::matrix(batch.gradient, lane);
+            for (int k = 0; k < kTangent<d>; ++k) numbers[k] = load<V>(from + k * kBatch + lane);
+            const Mat<V, d> gradient = Point::matrix(batch.gradient, lane, kRow);
             Mat<V, d> stress = apply_tangent((const V*)numbers, gradient);
             if (tangents.rows > kTangent<d>)
-                stress = stress + Point::viscous(load<V>(from + kTangent<d> * stride + lane), gradient);
+                stress = stress + Point::viscous(load<V>(from + kTangent<d> * kBatch + lane), gradient);
             Point::put(stress, batch.stress, lane);
         }
     }
@@ -188,23 +196,47 @@ struct ProductWork {
 // across = mu. J15 A.6.1
 template <class T, int d>
 struct DiagonalWork : ImplicitWork<T, d> {
+    using At = TangentLayout<d>;
+    // dt along and dt across per volume of the last batch: the same again while parameters and state are.
+    alignas(64) T p[kMaxParameters * kBatch], z[kMaxStates * kBatch], along[kBatch], across[kBatch];
+    bool known = false;
+
+    DiagonalWork(const ImplicitWork<T, d>& shared) : ImplicitWork<T, d>(shared) {}
+
+    void prefetch(int64_t particle, int64_t) const {
+        continua::prefetch(this->particles.volume, 0, 1, particle);
+        continua::prefetch(this->particles.state, this->particles.stride, this->particles.states, particle);
+    }
     template <class Batch>
-    void operator()(Batch& batch, const BatchIndices& indices, int64_t, int64_t) const {
-        using At = TangentLayout<d>;
-        ImplicitPoint<T, d> at;
-        at.fetch(indices, this->particles, this->parameters);
+    void operator()(Batch& batch, const BatchIndices& indices, int64_t, int64_t) {
+        using V = Lanes<T>;
+        alignas(64) T volume[kBatch], p_[kMaxParameters * kBatch], z_[kMaxStates * kBatch];
+        indices.fetch(this->particles.volume, this->particles.stride, 1, volume);
+        indices.fetch(this->particles.state, this->particles.stride, this->particles.states, z_);
+        indices.fetch(this->parameters, p_);
+        const int rows = this->parameters.count, states = this->particles.states;
+        if (!known || !std::equal(p_, p_ + rows * kBatch, p) || !std::equal(z_, z_ + states * kBatch, z)) {
+            std::copy_n(p_, rows * kBatch, p), std::copy_n(z_, states * kBatch, z);
+            stiffness();
+        }
+        for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
+            const V scale = V(this->dt) * load<V>(volume + lane);
+            for (int i = 0; i < d; ++i)
+                for (int a = 0; a < d; ++a)
+                    store(V(scale * load<V>((i == a ? along : across) + lane)), batch.stress + (i * d + a) * kBatch + lane);
+        }
+    }
+    void stiffness() {
         alignas(64) T identity[d * d * kBatch] = {}, numbers[kTangent<d> * kBatch], eta[kBatch] = {};
         for (int i = 0; i < d; ++i) std::fill_n(identity + i * (d + 1) * kBatch, kBatch, T(1));
-        this->material.tangent(identity, at.p, at.z, false, numbers);
-        if (this->material.viscosity) this->material.viscosity(at.p, eta);
+        this->material.tangent(identity, p, z, false, numbers);
+        if (this->material.viscosity) this->material.viscosity(p, eta);
         for (int j = 0; j < kBatch; ++j) {
-            const T scale = this->dt * at.volume[j];
             const T pair = T(0.5) * (numbers[At::a * kBatch + j] + numbers[At::b * kBatch + j]);
-            const T along = scale * (this->dt * std::max(numbers[At::h * kBatch + j], T(0)) + T(2) * eta[j]);
-            const T across = scale * (this->dt * std::max(pair, T(0)) + eta[j]);
-            for (int i = 0; i < d; ++i)
-                for (int a = 0; a < d; ++a) batch.stress[(i * d + a) * kBatch + j] = i == a ? along : across;
+            along[j] = this->dt * std::max(numbers[At::h * kBatch + j], T(0)) + T(2) * eta[j];
+            across[j] = this->dt * std::max(pair, T(0)) + eta[j];
         }
+        known = true;
     }
 };
 

@@ -22,6 +22,7 @@ import continua as ct
 from continua import _core
 from continua.bodies.points import Parameters
 from continua.materials import OldroydB
+from continua.materials.base import lame
 
 VISCOUS = [case for case in CASES if case.material.dynamic_viscosity() > 0]
 
@@ -92,6 +93,29 @@ def test_energy_and_forces_against_plain_sums(d: int, kernel: str) -> None:
     forces = DT * np.einsum("pij,pnj->ni", stress, gradient)
     assert at.energy(v) == pytest.approx(energy, rel=1e-12)
     assert np.abs(at.forces(v) - forces).max() < 1e-12 * np.abs(forces).max()
+
+
+@shapes
+def test_periodic_axes(d: int, kernel: str) -> None:
+    """Particles next to a seam reach the nodes behind it: plain sums over all images of the nodes."""
+    at = strained(FIXED, d, kernel, n=150, cells=8.0)
+    body, period = at.body, 8 * H
+    body.x = body.x + 0.5 * period
+    at.field.lattice.period[:] = 2  # blocks of four cells
+    at.driver.sort()
+    v, images = smooth_velocity(at), period * (np.indices((3,) * d).reshape(d, -1).T - 1)
+    gradient = sum(weight_gradients(body.x, at.driver.nodes + image, H, kernel) for image in images)
+    moved = body.F + DT * np.einsum("ni,pnj,pjk->pik", v, gradient, body.F)
+    stress = body.volume[:, None, None] * (body.material.stress(moved) @ body.F.transpose(0, 2, 1))
+    forces = DT * np.einsum("pij,pnj->ni", stress, gradient)
+    assert len(at.driver.nodes) == 8**d
+    assert at.energy(v) == pytest.approx((body.volume * body.material.energy(moved)).sum(), rel=1e-12)
+    assert np.abs(at.forces(v) - forces).max() < 1e-12 * np.abs(forces).max()
+    assert product_error(at, v, at.prepare(v)) < 1e-7
+    mu, lam = lame(FIXED.material.E, FIXED.material.nu)
+    squares = (gradient**2).sum(axis=2, keepdims=True)
+    diagonal = DT**2 * np.einsum("p,pni->ni", body.volume, mu * squares + (lam + mu) * gradient**2)
+    assert np.abs(at.diagonal() - diagonal).max() < 1e-12 * diagonal.max()
 
 
 def test_parameters_may_differ_between_particles() -> None:
@@ -168,9 +192,10 @@ def test_infeasible_states_have_infinite_energy(d: int) -> None:
     assert at.energy(np.full_like(v, np.nan)) == np.inf
 
 
+@shapes
 @pytest.mark.parametrize("case", [FIXED, CASES[5]], ids=lambda case: case.name)
-def test_single_precision_agrees(case: Case) -> None:
-    one, two = strained(case, 3, "quadratic"), strained(case, 3, "quadratic", dtype=np.float32)
+def test_single_precision_agrees(case: Case, d: int, kernel: str) -> None:
+    one, two = strained(case, d, kernel), strained(case, d, kernel, dtype=np.float32)
     v, u = smooth_velocity(one), direction(one)
     assert two.energy(v) == pytest.approx(one.energy(v), rel=1e-4)
     for exact, rough in (

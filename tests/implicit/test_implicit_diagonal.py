@@ -33,7 +33,7 @@ def test_diagonal_is_the_formula_of_linear_elasticity(d: int, kernel: str) -> No
 @pytest.mark.parametrize("d", [2, 3])
 @pytest.mark.parametrize("case", RESTING, ids=lambda case: case.name)
 def test_diagonal_is_that_of_the_products_at_rest(case: Case, d: int) -> None:
-    at = strained(case, d, "quadratic", n=20, cells=2.0)
+    at = strained(case, d, "quadratic", n=120, cells=2.0)  # blocks of several batches
     at.body.F = np.eye(d)
     diagonal, nodes = at.diagonal(), at.driver.nodes
     tangents = at.prepare(np.zeros_like(nodes))
