@@ -217,6 +217,8 @@ void sweep(const SortedParticles<T, d>& on, const Tiles& tiles, const T* from, T
             read_tile<T, d, degree>(from, tiles.reach + s * kCorners<d>, read);
             for (int k = 0; k < kTile - 16; ++k) read[k] *= on.lattice.inv_dx;
         }
+        if (from && next >= 0) prefetch_tile<T, d, degree>(from, tiles.reach + next * kCorners<d>);
+        if (to) prefetch_tile<T, d, degree>(to, tiles.reach + s * kCorners<d>);
         if (to) std::fill(std::begin(written), std::end(written), T(0));
         for_chunks(blocks, s, [&](int64_t begin, int64_t end) {
             const int count = int(end - begin);
