@@ -164,6 +164,28 @@ def test_single_precision_and_ragged_batches(d: int) -> None:
     assert np.abs(single - FE).max() > 1e-11  # it was single precision
 
 
+@both
+@pytest.mark.parametrize("dtype, over", [(np.float64, 1e-11), (np.float32, 1e-4)])
+@pytest.mark.parametrize("side", ["lower", "upper", "flipped"])
+def test_one_particle_beyond_a_limit_is_found_among_many_within(
+    d: int, dtype: type, over: float, side: str
+) -> None:
+    """Batches that are known to be elastic need no decomposition: that must hold for the last one of them."""
+    rng = np.random.default_rng(7)
+    s = rng.uniform(LOW + over, HIGH - over, size=(64, d))
+    odd = rng.integers(64, size=4)
+    s[odd, d - 1] = {"lower": LOW - over, "upper": HIGH + over, "flipped": -1.0}[side]
+    F = with_stretches(rng, s)
+    FE, z = core_call("flow", SNOW, F, dtype, {"Jp": np.ones(64)})
+    others = np.setdiff1d(np.arange(64), odd)
+    assert np.array_equal(FE[others], F.astype(dtype)[others]) and np.all(z[0][others] == 1)
+    moved = norm(FE[odd] - F[odd])
+    assert np.all(moved > 0.3 * over)  # what is left alone fails
+    slack = 2 * np.finfo(dtype).eps
+    assert stretches(FE[odd].astype(float)).min() >= LOW - 4 * slack
+    assert stretches(FE[odd].astype(float)).max() <= HIGH + 4 * slack
+
+
 # ---- flow that keeps the volume ----
 
 
