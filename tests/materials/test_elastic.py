@@ -61,6 +61,30 @@ def test_stress_is_the_slope_of_the_energy_and_tangent_the_slope_of_stress(case:
 
 
 @both
+@every
+@pytest.mark.parametrize("dtype, tolerance", [(np.float64, 1e-13), (np.float32, 2e-5)])
+def test_kirchhoff_stress_is_piola_stress_times_the_transpose(
+    case: Case, d: int, dtype: type, tolerance: float
+) -> None:
+    """Some models have a shorter formula for tau = P F^T."""
+    F = random_F(np.random.default_rng(6), 301, d)
+    F[::7, 0] *= -1  # inside out
+    F = F.astype(dtype).astype(float)
+    state = case._given(F)["state"]
+    if case.parameters is not None:
+        tau = case.material.kirchhoff(F, **case._given(F))
+    else:
+        tau = core_call("kirchhoff", case.material, F, dtype, state)
+    P = case.stress(F)
+    good = np.isfinite(P).all(axis=(1, 2))
+    expected = P[good] @ F[good].transpose(0, 2, 1)
+    scale = (norm(P[good]) * norm(F[good]))[:, None, None]
+    assert (np.abs(tau[good] - expected) / scale).max() <= tolerance
+    assert np.isinf(tau[~good]).all() and good.all() == case.inverted
+    assert (np.abs(tau[good] - P[good]) / scale).max() > 0.1  # the factor matters
+
+
+@both
 @pytest.mark.parametrize("case", [c for c in CASES if c.inverted], ids=lambda case: case.name)
 def test_models_for_inverted_material_are_smooth_there(case: Case, d: int) -> None:
     rng = np.random.default_rng(2)
