@@ -85,7 +85,8 @@ inline Q shuffled(const Q& pack, Pick&& pick) {
     }(std::make_integer_sequence<int, 4 * G>{});
 }
 // The first n numbers at `from` again and again. A load that repeats by itself, for which GCC has nothing but intrinsics: a shuffle
-// of a whole register reads beyond the numbers and often over the end of a cache line (3 % of the scatter).
+// of a whole register reads beyond the numbers and often over the end of a cache line (3 % of the scatter). Full masks, as GCC 12 warns of
+// its own header without.
 template <int G, int n, class T>
 inline Pack<T, G> repeated(const T* from) {
     using Raw = typename RawVector<T, 4 * G>::type;
@@ -94,9 +95,9 @@ inline Pack<T, G> repeated(const T* from) {
         return Pack<T, G>(from, stdx::element_aligned);
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
     else if constexpr (all == 64 && bytes == 16)
-        return Pack<T, G>((Raw)_mm512_broadcast_f32x4(_mm_loadu_ps(reinterpret_cast<const float*>(from))));
+        return Pack<T, G>((Raw)_mm512_maskz_broadcast_f32x4(0xffff, _mm_loadu_ps(reinterpret_cast<const float*>(from))));
     else if constexpr (all == 64 && bytes == 32)
-        return Pack<T, G>((Raw)_mm512_broadcast_f64x4(_mm256_loadu_pd(reinterpret_cast<const double*>(from))));
+        return Pack<T, G>((Raw)_mm512_maskz_broadcast_f64x4(0xff, _mm256_loadu_pd(reinterpret_cast<const double*>(from))));
 #endif
 #if defined(__AVX__)
     else if constexpr (all == 32 && bytes == 16)
