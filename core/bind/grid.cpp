@@ -35,11 +35,6 @@ Order given_order(nb::object keys_, nb::object offsets_, nb::object order_) {
     made.keys.assign(keys, keys + blocks);
     made.offsets.assign(offsets, offsets + blocks + 1);
     made.order.assign(order, order + count);
-    made.contiguous.resize(blocks);
-    for (int64_t s = 0; s < blocks; ++s) {
-        made.contiguous[s] = 1;
-        for (int64_t k = offsets[s] + 1; k < offsets[s + 1]; ++k) made.contiguous[s] &= order[k] == order[k - 1] + 1;
-    }
     made.count = count;
     return made;
 }
@@ -147,8 +142,7 @@ void bind_grid(nb::module_& m) {
         .def_prop_ro("blocks", &Order::blocks)
         .def_prop_ro("keys", [](const Order& o) { return copied(o.keys, {o.keys.size()}); })
         .def_prop_ro("offsets", [](const Order& o) { return copied(o.offsets, {o.offsets.size()}); })
-        .def_prop_ro("order", [](const Order& o) { return copied(o.order, {o.order.size()}); })
-        .def_prop_ro("contiguous", [](const Order& o) { return copied(o.contiguous, {o.contiguous.size()}); });
+        .def_prop_ro("order", [](const Order& o) { return copied(o.order, {o.order.size()}); });
     nb::class_<Links>(m, "Links", "Tiles of sorted particles on the blocks of a grid, see continua.grid.blocks.")
         .def_prop_ro("reach", [](const Links& l) { return copied(l.reach, {size_t(l.particle_blocks), size_t(1) << l.dimension}); })
         .def_prop_ro("sources", [](const Links& l) { return copied(l.sources, {size_t(l.node_blocks), size_t(1) << l.dimension}); });

@@ -88,7 +88,6 @@ struct Order {
     std::vector<uint8_t> cells;       // scratch of the sort
     int64_t count = 0;                // of particles
     int64_t bad = -1;                 // first particle that lies nowhere (not finite, or too far out), or -1
-    std::vector<uint8_t> contiguous;  // of a block: whether its part of `order` is consecutive
     int dimension = 0;                // of the last sort, which the next one takes as a guess; 0 without one
 
     int64_t blocks() const { return int64_t(keys.size()); }

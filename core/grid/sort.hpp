@@ -230,9 +230,9 @@ inline void sort_cells(const uint8_t* cells, int64_t n, int32_t* order) {
     for (int64_t k = 0; k < n; ++k) order[at[cells[k]]++] = copy[k];
 }
 
-// The order of one block of n; returns whether it is consecutive.
+// The order of one block of n.
 template <int d>
-bool order_block(const Stayers& stayers, int64_t n, const uint8_t* cells, int32_t* order) {
+void order_block(const Stayers& stayers, int64_t n, const uint8_t* cells, int32_t* order) {
     thread_local std::vector<uint8_t> joined;
     const uint8_t* sequence = cells + stayers.begin;
     if (stayers.count == n && stayers.end - stayers.begin == n) {
@@ -242,9 +242,7 @@ bool order_block(const Stayers& stayers, int64_t n, const uint8_t* cells, int32_
         join(stayers, n, cells, order, joined.data());
         sequence = joined.data();
     }
-    if (!fragmented(sequence, n)) return order[n - 1] - order[0] == n - 1;
-    sort_cells<d>(sequence, n, order);
-    return false;
+    if (fragmented(sequence, n)) sort_cells<d>(sequence, n, order);
 }
 
 }  // namespace detail
@@ -273,7 +271,7 @@ void sort_by_block(const T* x, int64_t stride, int64_t n, const Lattice<T, d>& l
     order.bad = -1;
     for (int c = 0; c < chunks && order.bad < 0; ++c) order.bad = parts[c].bad;
     if (order.bad >= 0) {
-        order.keys.clear(), order.offsets.assign(1, 0), order.contiguous.clear();
+        order.keys.clear(), order.offsets.assign(1, 0);
         return;
     }
     const std::vector<detail::Stayers> stayers = detail::number_blocks<d>(stayed, parts, n, order);
@@ -281,11 +279,10 @@ void sort_by_block(const T* x, int64_t stride, int64_t n, const Lattice<T, d>& l
     for (int c = 0; c < chunks; ++c)  // parts in order: arrivals stand by their place in memory
         for (const auto& leaver : parts[c].all) order.order[parts[c].at[leaver.target]++] = leaver.particle;
     const int64_t blocks = order.blocks();
-    order.contiguous.resize(blocks);
 #pragma omp parallel for schedule(dynamic, 16) num_threads(chunks)
     for (int64_t s = 0; s < blocks; ++s)
-        order.contiguous[s] = detail::order_block<d>(stayers[s], order.offsets[s + 1] - order.offsets[s],
-                                                     order.cells.data(), order.order.data() + order.offsets[s]);
+        detail::order_block<d>(stayers[s], order.offsets[s + 1] - order.offsets[s], order.cells.data(),
+                               order.order.data() + order.offsets[s]);
 }
 
 }  // namespace continua

@@ -92,9 +92,6 @@ class Order:
     @property
     def order(self) -> NDArray: ...
 
-    @property
-    def contiguous(self) -> NDArray: ...
-
 class Links:
     """
     Tiles of sorted particles on the blocks of a grid, see continua.grid.blocks.

@@ -50,13 +50,11 @@ def expected(x: Cloud, at: Lattice, degree: int) -> dict[str, np.ndarray]:
     order = np.argsort(key, kind="stable")
     keys, begin = np.unique(key[order], return_index=True)
     offsets = np.append(begin, len(order))
-    contiguous = []
     for part in np.split(order, begin)[1:]:
         cells = cell[part]
         if 1 + np.count_nonzero(np.diff(cells)) > 2 * (len(np.unique(cells)) + 1):
             part[:] = part[np.argsort(cells, kind="stable")]
-        contiguous.append(np.all(np.diff(part) == 1))
-    return {"keys": keys, "offsets": offsets, "order": order, "contiguous": np.array(contiguous, bool)}
+    return {"keys": keys, "offsets": offsets, "order": order}
 
 
 def check(order: _core.Order, right: dict[str, np.ndarray]) -> None:
@@ -168,9 +166,3 @@ def test_a_wrong_guess_does_no_harm() -> None:
     flat = np.ascontiguousarray(x[:2])
     guesses[0].sort(flat, 5000, lattice(2), 2, 2)
     check(guesses[0], expected(flat, lattice(2), 2))
-
-
-def test_an_order_made_by_hand_knows_what_is_consecutive() -> None:
-    keys, offsets = np.arange(4, dtype=np.uint64), np.array([0, 2, 2, 4, 5])
-    made = _core.Order.of(keys, offsets, np.array([1, 2, 4, 3, 0], np.int32))
-    np.testing.assert_array_equal(made.contiguous, [1, 1, 0, 1])
