@@ -42,32 +42,27 @@ inline void transpose(V (&v)[4]) {
     v[2] = V(detail::mixed<0, 1, 4, 5>(ab_high, cd_high)), v[3] = V(detail::mixed<2, 3, 6, 7>(ab_high, cd_high));
 }
 
-// Lanes of up to four channels -> records of four numbers, `stride` numbers apart; missing channels are zero. `add`: to what is there.
-template <class V, int channels, bool add = false>
+// Lanes of up to four channels -> records of four numbers, `stride` numbers apart; missing channels are zero.
+template <class V, int channels>
 inline void lanes_to_records(const V (&channel)[channels], Scalar<V>* record, int stride) {
-    using T = Scalar<V>;
     V v[4];
     for (int c = 0; c < 4; ++c) v[c] = c < channels ? channel[c] : V(0);
     transpose(v);
     for (int k = 0; k < 4; ++k) {
         [&]<int... g>(std::integer_sequence<int, g...>) {
-            auto put = [&](Quad<T> q, T* to) {
-                if constexpr (add) q += Quad<T>(to, stdx::element_aligned);
-                q.copy_to(to, stdx::element_aligned);
-            };
-            (put(detail::four<g>(v[k]), record + (4 * g + k) * stride), ...);
+            (detail::four<g>(v[k]).copy_to(record + (4 * g + k) * stride, stdx::element_aligned), ...);
         }(std::make_integer_sequence<int, lanes_of<V>() / 4>{});
     }
 }
 
 // The same for a batch, channel[c][j].
-template <class T, int channels, bool add = false>
+template <class T, int channels>
 inline void to_records(const T* const (&channel)[channels], T* record, int stride) {
     using V = Lanes<T>;
     for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
         V v[channels];
         for (int c = 0; c < channels; ++c) v[c] = load<V>(channel[c] + lane);
-        lanes_to_records<V, channels, add>(v, record + lane * stride, stride);
+        lanes_to_records(v, record + lane * stride, stride);
     }
 }
 
