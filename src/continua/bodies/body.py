@@ -56,6 +56,15 @@ class MeetingSurface:
     two_sided: bool = False  # a sheet, whose normals do not tell inside from outside
 
 
+@dataclass(frozen=True)
+class GridMotion:
+    """Velocities and masses of nodes (blocks, nodes, 4) in a step of bodies that move on their own."""
+
+    given: NDArray  # as their points gave them
+    forced: NDArray  # after forces on the grid
+    met: NDArray  # after contact with other continua and obstacles
+
+
 @dataclass
 class Totals:
     """Sums over a body beside those of its particle sets: elastic energy [J] of what is not in them, and, where it is
@@ -149,6 +158,28 @@ class Body(ABC):
     def energies(self, exchanges: Sequence[Exchange], dt: float) -> Sequence[BodyEnergy]:
         """Its terms for a minimiser over node velocities; one exchange for every set."""
         return ()
+
+    @property
+    def self_moving(self) -> bool:
+        """Whether it moves on its own, by `predict`, and takes from the grid only what contact does to it, by `respond`.
+
+        Its particle sets are then where it can touch others: copies of parts of its state, or nothing.
+        """
+        return False
+
+    def predict(self, t: float, dt: float, gravity: Array) -> str:
+        """Velocities at t + dt [s] without contact, from the state at t, given to its particle sets; gravity (d,).
+
+        May be called again with another dt before the step is accepted. Why dt is too long, or nothing.
+        """
+        raise TypeError(f"{type(self).__name__} does not move on its own")
+
+    def respond(self, exchanges: Sequence[Exchange], nodes: GridMotion | None, dt: float) -> str:
+        """What the grid did is taken over: the state at the end of the step, written to the new side.
+
+        nodes: None where it has no points on the grid. Why dt is too long, or nothing.
+        """
+        raise TypeError(f"{type(self).__name__} does not move on its own")
 
     def settles(self) -> bool:
         """Whether its particles may move implicitly; else their energy was that of the explicit positions."""
