@@ -11,7 +11,6 @@ from continua.errors import SetupError
 from continua.integrators.schemes import AnyIntegrator
 from continua.transfers import AnyTransfer
 
-MAIN = "main"  # the continuum of bodies that name none
 SLACK = 0.25  # cells by which particles may overlap before their extents count as contact
 
 Name = Annotated[str, Field(min_length=1)]
@@ -50,11 +49,11 @@ class Contact:
     a: Name = Field(description="a continuum, body or collider")
     b: Name = Field(description="another one")
     friction: NonNegative = Field(default=0.0, kw_only=True, description="Coulomb friction coefficient")
-    slack: NonNegative = Field(
-        default=SLACK,
+    slack: NonNegative | None = Field(
+        default=None,
         kw_only=True,
         description="overlap of particles [cells] beyond which they touch although they do not fill the nodes between "
-        "them; 0 for sheets thinner than a cell",
+        "them; 0 for sheets thinner than a cell; left out: 0.25, or 0 where one moves on its own",
     )
 
     def __post_init__(self) -> None:
