@@ -15,8 +15,10 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
+#include "../math/pack.hpp"
 #include "../math/vector.hpp"
 #include "../parallel.hpp"
 
@@ -43,48 +45,46 @@ struct Box3 {
     }
 };
 
-// Which boxes are in which bucket, in ascending order.
+// Which boxes are in which bucket, in ascending order. Memory that is touched for the first time costs more here than
+// what is done with it: nothing is stored twice.
 class Buckets {
   public:
     struct Entry {
         uint32_t bucket;
         int32_t box;
     };
-    Buckets(const std::vector<std::vector<Entry>>& parts, int64_t buckets) : start_(size_t(buckets) + 1, 0) {
+    Buckets() = default;  // all empty
+    Buckets(const std::vector<std::vector<Entry>>& parts, int64_t buckets) : end_(size_t(buckets) + 1, 0) {
         int64_t total = 0;
         for (const auto& part : parts) total += int64_t(part.size());
+        if (total > UINT32_MAX) throw std::invalid_argument("segments: too many");
         boxes_.resize(size_t(total));
-        // Each thread counts and fills a range of buckets of its own and reads all entries.
         const int threads = team(total, 1 << 16);
-#pragma omp parallel num_threads(threads)
-        {
-            const auto [first, last] = range(buckets);
-            for (const auto& part : parts)
-                for (const Entry& entry : part)
-                    if (entry.bucket >= first && entry.bucket < last) ++start_[entry.bucket + 1];
-        }
-        for (size_t b = 0; b < size_t(buckets); ++b) start_[b + 1] += start_[b];
-        std::vector<int64_t> next(start_.begin(), start_.end() - 1);
-#pragma omp parallel num_threads(threads)
-        {
-            const auto [first, last] = range(buckets);
-            for (const auto& part : parts)
-                for (const Entry& entry : part)
-                    if (entry.bucket >= first && entry.bucket < last)
-                        boxes_[size_t(next[entry.bucket]++)] = entry.box;
-        }
+        each_in_own_range(parts, buckets, threads, [&](const Entry& entry) { ++end_[entry.bucket + 1]; });
+        for (size_t b = 0; b < size_t(buckets); ++b) end_[b + 1] += end_[b];
+        // Until it is filled a bucket's number is where it begins, and then where it ends.
+        each_in_own_range(parts, buckets, threads, [&](const Entry& entry) { boxes_[end_[entry.bucket]++] = entry.box; });
     }
     std::span<const int32_t> at(int64_t bucket) const {
-        return {boxes_.data() + start_[size_t(bucket)], boxes_.data() + start_[size_t(bucket) + 1]};
+        if (boxes_.empty()) return {};
+        return {boxes_.data() + (bucket > 0 ? end_[size_t(bucket) - 1] : 0), boxes_.data() + end_[size_t(bucket)]};
     }
 
   private:
-    std::vector<int64_t> start_;
+    std::vector<uint32_t> end_;
     std::vector<int32_t> boxes_;
 
-    static std::pair<uint64_t, uint64_t> range(int64_t buckets) {
-        const uint64_t n = uint64_t(buckets), t = uint64_t(omp_get_thread_num()), of = uint64_t(omp_get_num_threads());
-        return {n * t / of, n * (t + 1) / of};
+    // Each thread has a range of buckets of its own and reads all entries.
+    template <class Function>
+    static void each_in_own_range(const std::vector<std::vector<Entry>>& parts, int64_t buckets, int threads, Function&& f) {
+#pragma omp parallel num_threads(threads)
+        {
+            const uint64_t n = uint64_t(buckets), t = uint64_t(omp_get_thread_num()), of = uint64_t(omp_get_num_threads());
+            const uint64_t first = n * t / of, last = n * (t + 1) / of;
+            for (const auto& part : parts)
+                for (const Entry& entry : part)
+                    if (entry.bucket >= first && entry.bucket < last) f(entry);
+        }
     }
 };
 
@@ -95,7 +95,7 @@ class BoxGrids {
         origin_ = Box3::empty();
         for (const Box3& box : boxes) origin_.include(box.low, 0), origin_.include(box.high, 0);
         choose_levels();
-        bits_ = std::max(4, int(std::bit_width(uint64_t(boxes.size()) * 2)));
+        bits_ = std::max(4, int(std::bit_width(uint64_t(boxes.size()))));
     }
     int64_t buckets() const { return int64_t(1) << bits_; }
     int level_of(int32_t box) const { return level_[size_t(box)]; }
@@ -105,6 +105,7 @@ class BoxGrids {
     }
     // Cells of coarser grids where somebody is at home.
     Buckets visitors(const Buckets& homes) const {
+        if (grids_.size() == 1) return {};
         return listed([&](int32_t i, std::vector<uint32_t>& found) {
             for (int level = level_of(i) + 1; level < int(grids_.size()); ++level) add_cells(i, level, found);
             std::erase_if(found, [&](uint32_t bucket) { return homes.at(bucket).empty(); });
@@ -119,10 +120,10 @@ class BoxGrids {
 
   private:
     struct Grid {
-        double size;
+        double per_length;  // cells
         uint64_t stride[3], shift;
     };
-    static constexpr int64_t kChunk = 4096;
+    static constexpr int64_t kChunk = 2048;
     const std::vector<Box3>& boxes_;
     Box3 origin_;
     std::vector<int8_t> level_;
@@ -151,7 +152,7 @@ class BoxGrids {
         for (int k = 0; k <= kCoarsest - kFinest; ++k)
             if (members[k]) {
                 renumbered[k] = int8_t(grids_.size());
-                Grid grid{usual * std::pow(4.0, k + kFinest), {1, 1, 1}, 0};
+                Grid grid{1 / (usual * std::pow(4.0, k + kFinest)), {1, 1, 1}, 0};
                 for (int a = 0; a < 2; ++a) grid.stride[a + 1] = grid.stride[a] * (place(grid, origin_.high[a], a) + 1);
                 grid.shift = uint64_t(k) * 0x9E3779B97F4A7C15u;
                 grids_.push_back(grid);
@@ -159,7 +160,7 @@ class BoxGrids {
         for (auto& level : level_) level = renumbered[level];
     }
     uint64_t place(const Grid& grid, double x, int axis) const {
-        return uint64_t(std::min((x - origin_.low[axis]) / grid.size, 4e18));
+        return uint64_t(std::min((x - origin_.low[axis]) * grid.per_length, 4e18));
     }
     uint32_t bucket(const Grid& grid, const uint64_t (&cell)[3]) const {
         const uint64_t number = grid.shift + cell[0] + cell[1] * grid.stride[1] + cell[2] * grid.stride[2];
@@ -185,6 +186,7 @@ class BoxGrids {
 #pragma omp parallel for schedule(dynamic) num_threads(team(count, kChunk))
         for (int64_t chunk = 0; chunk < chunks; ++chunk) {
             auto& part = parts[size_t(chunk)];
+            part.reserve(3 * kChunk);
             std::vector<uint32_t> found;
             for (int64_t i = chunk * kChunk; i < std::min((chunk + 1) * kChunk, count); ++i) {
                 found.clear();
@@ -224,31 +226,39 @@ inline std::vector<int32_t> box_pairs(const std::vector<Box3>& boxes, Wanted&& w
     if (boxes.empty()) return {};
     const BoxGrids grids(boxes);
     const Buckets homes = grids.homes(), visitors = grids.visitors(homes);
-    constexpr int64_t kChunk = 4096;
+    constexpr int64_t kChunk = 4096, kAhead = 16;  // buckets
     const int64_t chunks = (grids.buckets() + kChunk - 1) / kChunk;
     std::vector<std::vector<int32_t>> parts(static_cast<size_t>(chunks));
+    struct Member {
+        Box3 box;
+        int32_t number, level;
+    };
 #pragma omp parallel for schedule(dynamic) num_threads(team(int64_t(boxes.size()), 1024))
     for (int64_t chunk = 0; chunk < chunks; ++chunk) {
         auto& part = parts[size_t(chunk)];
-        std::vector<Box3> here;  // side by side
+        std::vector<Member> here;  // side by side
+        const auto member = [&](int32_t i) { return Member{boxes[size_t(i)], i, grids.level_of(i)}; };
         for (int64_t bucket = chunk * kChunk; bucket < std::min((chunk + 1) * kChunk, grids.buckets()); ++bucket) {
+            for (const int32_t i : homes.at(std::min(bucket + kAhead, grids.buckets() - 1))) prefetch_line(&boxes[size_t(i)]);
             const auto at_home = homes.at(bucket), guests = visitors.at(bucket);
-            if (at_home.size() + guests.size() < 2 || at_home.empty()) continue;
+            if (at_home.empty() || at_home.size() + guests.size() < 2) continue;
             here.clear();
-            for (const int32_t i : at_home) here.push_back(boxes[size_t(i)]);
-            const auto meet = [&](size_t k, int32_t j, const Box3& box) {
-                if (!here[k].overlaps(box)) return;
-                const int level = grids.level_of(at_home[k]);
-                if (grids.meeting_bucket(here[k], box, level) != uint32_t(bucket)) return;
-                const int32_t i = std::min(at_home[k], j), other = std::max(at_home[k], j);
-                if (wanted(i, other)) part.push_back(i), part.push_back(other);
+            const auto meet = [&](const Member& host, const Member& guest) {
+                if (!host.box.overlaps(guest.box)) return;
+                if (grids.meeting_bucket(host.box, guest.box, host.level) != uint32_t(bucket)) return;
+                const int32_t i = std::min(host.number, guest.number), j = std::max(host.number, guest.number);
+                if (wanted(i, j)) part.push_back(i), part.push_back(j);
             };
-            for (size_t k = 1; k < at_home.size(); ++k)
-                for (size_t l = 0; l < k; ++l)
-                    if (grids.level_of(at_home[k]) == grids.level_of(at_home[l])) meet(k, at_home[l], here[l]);
-            for (const int32_t guest : guests)
-                for (size_t k = 0; k < at_home.size(); ++k)
-                    if (grids.level_of(guest) < grids.level_of(at_home[k])) meet(k, guest, boxes[size_t(guest)]);
+            for (const int32_t i : at_home) {
+                here.push_back(member(i));
+                for (size_t k = 0; k + 1 < here.size(); ++k)
+                    if (here[k].level == here.back().level) meet(here[k], here.back());
+            }
+            for (const int32_t i : guests) {
+                const Member guest = member(i);
+                for (const Member& host : here)
+                    if (guest.level < host.level) meet(host, guest);
+            }
         }
     }
     return sorted_pairs(parts, int64_t(boxes.size()));

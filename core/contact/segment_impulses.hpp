@@ -9,6 +9,7 @@
 // grows: m |sum over c pushes|^2 <= m c sum |push|^2, which is what K counts.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -39,15 +40,25 @@ struct SegmentContacts {
 class SegmentImpulses {
   public:
     SegmentImpulses(const SegmentContacts& contacts, const double* inverse_mass, int64_t vertices)
-        : contacts_(contacts), inverse_mass_(inverse_mass), vertices_(vertices), start_(size_t(vertices) + 1, 0),
-          corners_(size_t(4 * contacts.count)), acting_(size_t(contacts.count)), sharing_(size_t(vertices)),
-          push_(size_t(contacts.count)) {
+        : contacts_(contacts), inverse_mass_(inverse_mass), corners_(size_t(4 * contacts.count)),
+          acting_(size_t(contacts.count)), sharing_(size_t(vertices), 0), push_(size_t(contacts.count)) {
         for (int64_t p = 0; p < contacts.count; ++p)
-            for (int k = 0; k < 4; ++k) ++start_[size_t(contacts.vertex(p, k)) + 1];
-        for (size_t i = 0; i < size_t(vertices); ++i) start_[i + 1] += start_[i];
-        std::vector<int64_t> next(start_.begin(), start_.end() - 1);
+            for (int k = 0; k < 4; ++k) ++sharing_[size_t(contacts.vertex(p, k))];
+        std::vector<int64_t>& next = start_;
+        next.reserve(size_t(std::min(vertices, 4 * contacts.count)) + 2);
+        touched_.reserve(next.capacity());
+        next.push_back(0);
+        for (int64_t i = 0; i < vertices; ++i)
+            if (const int32_t n = sharing_[size_t(i)]) {
+                sharing_[size_t(i)] = int32_t(touched_.size());
+                touched_.push_back(int32_t(i));
+                next.push_back(next.back() + n);
+            }
+        next.insert(next.begin(), 0);  // one place late: the end of the last one is where the next one begins
         for (int64_t p = 0; p < contacts.count; ++p)
-            for (int k = 0; k < 4; ++k) corners_[size_t(next[size_t(contacts.vertex(p, k))]++)] = 4 * p + k;
+            for (int k = 0; k < 4; ++k)
+                corners_[size_t(next[size_t(sharing_[size_t(contacts.vertex(p, k))]) + 1]++)] = 4 * p + k;
+        next.pop_back();
     }
     // v, impulse (vertices, 3) and pressed (count,) change: velocities, what vertices got, also those that nothing moves
     // [N s], and what each pair gave along its normal. Whether any pair acted.
@@ -62,17 +73,17 @@ class SegmentImpulses {
                 acted += acting_[size_t(p)];
             }
 #pragma omp for schedule(static)
-            for (int64_t i = 0; i < vertices_; ++i) {
-                double n = 0;
-                for (int64_t k = start_[size_t(i)]; k < start_[size_t(i) + 1]; ++k) n += acting_[size_t(corners_[size_t(k)] / 4)];
-                sharing_[size_t(i)] = n;
+            for (size_t t = 0; t < touched_.size(); ++t) {
+                int32_t n = 0;
+                for (int64_t k = start_[t]; k < start_[t + 1]; ++k) n += acting_[size_t(corners_[size_t(k)] / 4)];
+                sharing_[size_t(touched_[t])] = n;
             }
 #pragma omp for schedule(static)
             for (int64_t p = 0; p < count; ++p)
                 if (acting_[size_t(p)]) pressed[p] += push(relative(p, v), p);
 #pragma omp for schedule(static)
-            for (int64_t i = 0; i < vertices_; ++i)
-                if (sharing_[size_t(i)] > 0) give(i, v, impulse);
+            for (size_t t = 0; t < touched_.size(); ++t)
+                if (sharing_[size_t(touched_[t])] > 0) give(t, v, impulse);
         }
         return acted > 0;
     }
@@ -80,10 +91,10 @@ class SegmentImpulses {
   private:
     const SegmentContacts& contacts_;
     const double* inverse_mass_;
-    int64_t vertices_;
-    std::vector<int64_t> start_, corners_;  // 4 pair + corner, of every vertex, ascending
+    std::vector<int32_t> touched_;          // vertices of any pair, ascending
+    std::vector<int64_t> start_, corners_;  // of each of them: 4 pair + corner, ascending
     std::vector<char> acting_;
-    std::vector<double> sharing_;  // how many pairs act on every vertex
+    std::vector<int32_t> sharing_;  // how many pairs act on every vertex
     std::vector<Vec3> push_;
 
     Vec3 relative(int64_t pair, const double* v) const {
@@ -112,9 +123,10 @@ class SegmentImpulses {
             push_[size_t(pair)] = add_scaled<3>(push_[size_t(pair)], -std::min(contacts_.friction * j / speed, 1 / K), slip);
         return j;
     }
-    void give(int64_t i, double* v, double* impulse) const {
+    void give(size_t t, double* v, double* impulse) const {
+        const int64_t i = touched_[t];
         Vec3 sum{0, 0, 0};
-        for (int64_t k = start_[size_t(i)]; k < start_[size_t(i) + 1]; ++k) {
+        for (int64_t k = start_[t]; k < start_[t + 1]; ++k) {
             const int64_t pair = corners_[size_t(k)] / 4;
             if (acting_[size_t(pair)]) sum = add_scaled<3>(sum, contacts_.weight(pair, int(corners_[size_t(k)] % 4)), push_[size_t(pair)]);
         }

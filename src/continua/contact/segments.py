@@ -147,7 +147,7 @@ class SegmentPairs:
                 allowed,
                 friction,
                 sweeps,
-                np.array(inverse_mass, dtype=np.float64, order="C"),
+                np.require(inverse_mass, np.float64, ["C", "W"]),
                 after,
                 pushes.impulses,
                 pushes.pressed,
