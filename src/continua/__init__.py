@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from continua.bodies.variation import Gradient
     from continua.concurrency import set_threads, threads
     from continua.contact import boundaries, colliders, motions
-    from continua.contact.penalty import PenaltyContact
+    from continua.contact.penalty import GridContact, PenaltyContact
     from continua.continuum.settings import Contact, Continuum
     from continua.errors import ContinuaError
     from continua.geometry import meshes, shapes
@@ -41,6 +41,7 @@ _HOMES = {
     "Emitter": "continua.bodies.emitter",
     "Gradient": "continua.bodies.variation",
     "ParticleBody": "continua.bodies.points",
+    "GridContact": "continua.contact.penalty",
     "PenaltyContact": "continua.contact.penalty",
     "Placed": "continua.bodies.start",
     "Scattered": "continua.bodies.start",
@@ -78,6 +79,7 @@ __all__ = [
     "Drain",
     "Emitter",
     "Gradient",
+    "GridContact",
     "ParticleBody",
     "PenaltyContact",
     "Placed",
