@@ -70,6 +70,7 @@ class Measured:
         )
         self.steps: dict[str, Callable[[], object]] = {
             "search": lambda: nearby_segments(self.x, self.segments, DISTANCE),
+            "on the way": lambda: nearby_segments(self.x, self.segments, 2 * RADIUS, motion=DT * v),
             "closest points": lambda: SegmentPairs(self.x, self.segments, found),
             "5 sweeps": lambda: pairs.resolve(v, inverse_mass, radius=RADIUS, dt=DT, sweeps=5),
             "crossings": lambda: crossed_segments(self.x, after, self.segments),

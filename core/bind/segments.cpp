@@ -30,15 +30,16 @@ Segments segments_of(nb::handle object, nb::handle along, double skip, int64_t v
     return {rows_of_two(object, "segments", count, vertices), count, lined ? finite(along, "along", {count, 2}) : nullptr, skip};
 }
 
-nb::object find_nearby(nb::object x_, nb::object segments_, double distance, nb::object along, double skip) {
+nb::object find_nearby(nb::object x_, nb::object motion_, nb::object segments_, double distance, nb::object along, double skip) {
     const int64_t vertices = length(x_, "x");
     const double* x = finite(x_, "x", {vertices, 3});
+    const double* motion = length(motion_, "motion") > 0 ? finite(motion_, "motion", {vertices, 3}) : nullptr;
     const Segments segments = segments_of(segments_, along, skip, vertices);
     if (!(distance > 0 && std::isfinite(distance))) throw std::invalid_argument("distance: must be positive and finite");
     std::vector<int32_t> pairs;
     {
         nb::gil_scoped_release release;
-        pairs = nearby_segments(x, vertices, segments, distance);
+        pairs = nearby_segments(x, motion, vertices, segments, distance);
     }
     const size_t count = pairs.size() / 2;
     return owned_array(std::move(pairs), {count, 2});
@@ -97,8 +98,8 @@ int64_t give_impulses(nb::object segments_, nb::object pairs_, nb::object parame
 
 void bind_segments(nb::module_& m) {
     using nb::arg;
-    m.def("nearby_segments", &find_nearby, arg("x"), arg("segments"), arg("distance"), arg("along"), arg("skip"),
-          "Pairs of segments closer than a distance, ascending (any, 2).");
+    m.def("nearby_segments", &find_nearby, arg("x"), arg("motion"), arg("segments"), arg("distance"), arg("along"), arg("skip"),
+          "Pairs of segments closer than a distance, now or on the way, ascending (any, 2).");
     m.def("crossed_segments", &find_crossed, arg("before"), arg("after"), arg("segments"), arg("along"), arg("skip"),
           "Pairs of segments that went through each other (any, 2), and how often (any,).");
     m.def("closest_segment_points", &find_points, arg("x"), arg("segments"), arg("pairs"), arg("parameters"), arg("distance"), arg("normal"),

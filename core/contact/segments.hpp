@@ -22,23 +22,43 @@ struct Segments {
     }
 };
 
-// Pairs closer than `distance`, neighbours left out, ascending. x: finite; distance > 0.
-inline std::vector<int32_t> nearby_segments(const double* x, int64_t vertices, const Segments& segments, double distance) {
+// The longest way that a vertex of one segment goes, seen from a vertex of the other; 0 without motion.
+inline double relative_motion(const double* motion, const int32_t* first, const int32_t* second) {
+    double most = 0;
+    if (!motion) return most;
+    for (int k = 0; k < 2; ++k)
+        for (int l = 0; l < 2; ++l) {
+            const Vec3 r = minus(vector_at<3>(motion, second[l]), vector_at<3>(motion, first[k]));
+            most = std::max(most, dot(r, r));
+        }
+    return std::sqrt(most);
+}
+
+// Pairs closer than `distance`, neighbours left out, ascending. With a motion (vertices, 3): those that may come so close
+// on the way to x + motion, which are closer now than by what their vertices approach at most, and whose boxes meet on
+// the way. What all go together should be left out of it: it only makes the search longer. x, motion: finite; distance > 0.
+inline std::vector<int32_t> nearby_segments(const double* x, const double* motion, int64_t vertices, const Segments& segments,
+                                            double distance) {
     double largest = 0;
-    for (int64_t k = 0; k < 3 * vertices; ++k) largest = std::max(largest, std::abs(x[k]));
+    for (int64_t k = 0; k < 3 * vertices; ++k) largest = std::max(largest, std::abs(x[k]) + (motion ? std::abs(motion[k]) : 0));
     // Rounding must not part what is closer: and boxes are not too small for their grid.
     const double pad = 0.5 * distance + 64 * std::numeric_limits<double>::epsilon() * largest;
     std::vector<Box3> boxes(size_t(segments.count), Box3::empty());
 #pragma omp parallel for schedule(static) num_threads(team(segments.count))
     for (int64_t i = 0; i < segments.count; ++i)
-        for (int k = 0; k < 2; ++k) boxes[size_t(i)].include(x + 3 * int64_t(segments.at(int32_t(i))[k]), pad);
+        for (int k = 0; k < 2; ++k) {
+            const int64_t vertex = segments.at(int32_t(i))[k];
+            boxes[size_t(i)].include(x + 3 * vertex, pad);
+            if (motion) boxes[size_t(i)].include(add_scaled<3>(vector_at<3>(x, vertex), 1, vector_at<3>(motion, vertex)).data(), pad);
+        }
     return box_pairs(boxes, [&](int32_t i, int32_t j) {
         if (segments.neighbours(i, j)) return false;
         const TwoSegments pair(x, segments.at(i), segments.at(j));
+        const double close = distance + relative_motion(motion, segments.at(i), segments.at(j));
         const Vec3 middles = pair.way(0.5, 0.5);
-        const double reach = 0.5 * (norm(pair.u) + norm(pair.w)) + distance;
+        const double reach = 0.5 * (norm(pair.u) + norm(pair.w)) + close;
         if (dot(middles, middles) > reach * reach * (1 + 1e-12)) return false;
-        return ClosestSegmentPoints(pair).squared < distance * distance;
+        return ClosestSegmentPoints(pair).squared < close * close;
     });
 }
 

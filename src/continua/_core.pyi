@@ -359,8 +359,8 @@ class MeshOnGrid:
 
     def apply(self, r: NDArray, out: NDArray) -> None: ...
 
-def nearby_segments(x: NDArray, segments: NDArray, distance: float, along: NDArray, skip: float) -> NDArray:
-    """Pairs of segments closer than a distance, ascending (any, 2)."""
+def nearby_segments(x: NDArray, motion: NDArray, segments: NDArray, distance: float, along: NDArray, skip: float) -> NDArray:
+    """Pairs of segments closer than a distance, now or on the way, ascending (any, 2)."""
 
 def crossed_segments(before: NDArray, after: NDArray, segments: NDArray, along: NDArray, skip: float) -> tuple[Any, ...]:
     """

@@ -77,6 +77,30 @@ def test_points_lines_and_planes_of_segments():
     assert nearby_segments(grid, rows, 1.5).tolist() == [[i, i + 1] for i in range(29)]
 
 
+def test_what_comes_close_on_the_way_is_found():
+    rng = np.random.default_rng(11)
+    x, segments = loose(rng, rng.uniform(0.05, 0.3, 200), side=0.8)
+    motion, distance = 0.1 * rng.normal(size=x.shape), 0.02
+    pairs = all_pairs(segments)
+    ways = motion[segments[pairs]]  # (P, 2, 2, 3)
+    approach = np.linalg.norm(ways[:, 1, None] - ways[:, 0, :, None], axis=3).max(axis=(1, 2))
+    places = np.stack([x[segments], (x + motion)[segments]], axis=1).reshape(-1, 4, 3)
+    low, high = places.min(axis=1)[pairs] - distance / 2, places.max(axis=1)[pairs] + distance / 2
+    meet = ((low[:, 0] <= high[:, 1]) & (low[:, 1] <= high[:, 0])).all(axis=1)
+    expected = pairs[meet & (distances(x, segments, pairs) < distance + approach)]
+    found = nearby_segments(x, segments, distance, motion=motion)
+    assert np.array_equal(found, expected)
+    on_the_way = (
+        np.min([distances(x + t * motion, segments, pairs) for t in np.linspace(0, 1, 31)], axis=0)
+        < distance
+    )
+    close = {tuple(pair) for pair in pairs[on_the_way]}
+    assert 100 < len(close) and close <= {tuple(pair) for pair in found}
+    # a search that only looks where they are now misses most of them
+    now = {tuple(pair) for pair in nearby_segments(x, segments, distance)}
+    assert len(now & close) < 0.5 * len(close)
+
+
 def test_neighbours_of_a_strand_are_left_out():
     x, segments = chains(np.random.default_rng(5), 8, 30, 0.1, 1.0)
     expected, _ = close_pairs(x, segments, 0.25)

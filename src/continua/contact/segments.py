@@ -22,18 +22,27 @@ Indices = NDArray[np.int32]
 
 
 def nearby_segments(
-    x: ArrayLike, segments: ArrayLike, distance: float, *, along: ArrayLike | None = None, skip: float = 0.0
+    x: ArrayLike,
+    segments: ArrayLike,
+    distance: float,
+    *,
+    motion: ArrayLike | None = None,
+    along: ArrayLike | None = None,
+    skip: float = 0.0,
 ) -> Indices:
     """All pairs (P, 2) of segments closer than `distance` [m], ascending, the smaller number first.
 
-    x (N, 3) [m]: positions of vertices. segments (M, 2): of any mix of lengths, also points. The cost is proportional
-    to the number of segments and of pairs whose boxes come that close.
+    x (N, 3) [m]: positions of vertices. segments (M, 2): of any mix of lengths, also points. motion (N, 3) [m]: where
+    vertices go meanwhile; then all pairs that come closer on the way are among those found, and others only that are
+    now within `distance` and what their vertices approach at most, and whose boxes meet on the way. The cost is
+    proportional to the number of segments and of pairs whose boxes come that close.
     """
     if not (distance > 0 and math.isfinite(distance)):
         raise SetupError(f"the distance of nearby segments must be positive and finite, got {distance}")
     rows = _rows(segments, "segments")
+    ways = np.empty((0, 3)) if motion is None else _vectors(motion, "motion")
     try:
-        found = _core.nearby_segments(_vectors(x, "x"), rows, distance, _line(along, len(rows)), skip)
+        found = _core.nearby_segments(_vectors(x, "x"), ways, rows, distance, _line(along, len(rows)), skip)
     except ValueError as error:
         raise GeometryError(str(error)) from None
     return np.asarray(found, dtype=np.int32)
