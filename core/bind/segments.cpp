@@ -73,13 +73,15 @@ void find_points(nb::object x_, nb::object segments_, nb::object pairs_, nb::obj
         std::copy(n.begin(), n.end(), normal + 3 * p);
     }
 }
-int64_t give_impulses(nb::object segments_, nb::object pairs_, nb::object parameters, nb::object normal, nb::object allowed, double friction,
+int64_t give_impulses(nb::object segments_, nb::object pairs_, nb::object parameters, nb::object normal, nb::object allowed, nb::object friction_,
                       int64_t sweeps, nb::object inverse_mass_, nb::object v_, nb::object impulse_, nb::object pressed_) {
     const int64_t vertices = length(v_, "v"), count = length(pairs_, "pairs"), segments = length(segments_, "segments");
     const double* inverse_mass = finite(inverse_mass_, "inverse_mass", {vertices});
     for (int64_t i = 0; i < vertices; ++i)
         if (inverse_mass[i] < 0) throw std::invalid_argument("inverse_mass: must not be negative");
-    if (!(friction >= 0 && std::isfinite(friction))) throw std::invalid_argument("friction: must be finite and not negative");
+    const double* friction = finite(friction_, "friction", {count});
+    for (int64_t p = 0; p < count; ++p)
+        if (friction[p] < 0) throw std::invalid_argument("friction: must not be negative");
     if (sweeps < 0) throw std::invalid_argument("sweeps: must not be negative");
     double* v = checked<double>(v_, "v", {vertices, 3});
     finite(v_, "v", {vertices, 3});

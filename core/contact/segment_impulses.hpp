@@ -26,7 +26,7 @@ struct SegmentContacts {
     const double* parameters;   // a, b (count, 2)
     const double* normal;       // (count, 3)
     const double* allowed;      // (count,) how fast each may approach [m/s]
-    double friction;
+    const double* friction;     // (count,)
 
     int32_t vertex(int64_t pair, int corner) const {
         return vertices[2 * int64_t(pairs[2 * pair + corner / 2]) + corner % 2];
@@ -119,8 +119,8 @@ class SegmentImpulses {
         push_[size_t(pair)] = add_scaled<3>({0, 0, 0}, j, n);
         const Vec3 slip = add_scaled<3>(r, closing, n);
         const double speed = norm(slip);
-        if (contacts_.friction > 0 && speed > 0)  // Coulomb: at most what stops it
-            push_[size_t(pair)] = add_scaled<3>(push_[size_t(pair)], -std::min(contacts_.friction * j / speed, 1 / K), slip);
+        if (contacts_.friction[pair] > 0 && speed > 0)  // Coulomb: at most what stops it
+            push_[size_t(pair)] = add_scaled<3>(push_[size_t(pair)], -std::min(contacts_.friction[pair] * j / speed, 1 / K), slip);
         return j;
     }
     void give(size_t t, double* v, double* impulse) const {

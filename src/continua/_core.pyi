@@ -414,7 +414,7 @@ def closest_segment_points(x: NDArray, segments: NDArray, pairs: NDArray, parame
     Where pairs of segments are closest, how close, and the direction from the first to the second.
     """
 
-def segment_impulses(segments: NDArray, pairs: NDArray, parameters: NDArray, normal: NDArray, allowed: NDArray, friction: float, sweeps: int, inverse_mass: NDArray, v: NDArray, impulse: NDArray, pressed: NDArray) -> int:
+def segment_impulses(segments: NDArray, pairs: NDArray, parameters: NDArray, normal: NDArray, allowed: NDArray, friction: NDArray, sweeps: int, inverse_mass: NDArray, v: NDArray, impulse: NDArray, pressed: NDArray) -> int:
     """
     Sweeps of impulses between pairs that approach faster than allowed, into v, impulse, pressed; the number of sweeps.
     """

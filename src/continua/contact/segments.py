@@ -123,29 +123,30 @@ class SegmentPairs:
         v: ArrayLike,
         inverse_mass: ArrayLike,
         *,
-        radius: float = 0.0,
+        radius: ArrayLike = 0.0,
         dt: float = math.inf,
-        friction: float = 0.0,
+        friction: ArrayLike = 0.0,
         sweeps: int = 5,
     ) -> Pushes:
         """Velocities v (N, 3) [m/s] changed by impulses between pairs that approach too fast.
 
-        A pair may approach as fast as it reaches 2 `radius` [m] within dt [s]: only what is faster is removed. So
-        strands come to touch instead of stopping wherever they were found, and the distance of the search has no
-        effect of its own. With the default dt all approach is removed (W20 4.5.3). Pairs closer than 2 `radius` must
-        not approach, but are not pushed apart: energy never grows.
+        A pair may approach as fast as it comes to touch, at the sum of both radii [m], within dt [s]: only what is
+        faster is removed. So strands do not stop wherever they were found, and the distance of the search has no
+        effect of its own. With the default dt all approach is removed (W20 4.5.3). Pairs that are closer must not
+        approach, but are not pushed apart: energy never grows.
 
         inverse_mass (N,) [1/kg], 0 for vertices that are moved by others. friction: Coulomb's coefficient; the slip
-        is cut by at most that part of the impulse along the normal and never turned round. sweeps: over all pairs;
-        momentum is kept in each.
+        is cut by at most that part of the impulse along the normal and never turned round. radius and friction are
+        numbers, or one for every segment (M,): a pair has the sum of the radii and the mean of the coefficients.
+        sweeps: over all pairs; momentum is kept in each.
         """
-        if not (radius >= 0 and math.isfinite(radius)):
-            raise SetupError(f"the radius of segments must be finite and not negative, got {radius}")
+        touching = 2 * self._mean_of(radius, "radius")
+        rough = self._mean_of(friction, "friction")
         if not dt > 0:
             raise SetupError(f"the time step of segment contact must be positive, got {dt}")
         after = _vectors(v, "v").copy()
         pushes = Pushes(after, np.zeros_like(after), np.zeros(len(self)))
-        allowed = np.maximum(self.distances - 2 * radius, 0.0) / dt
+        allowed = np.maximum(self.distances - touching, 0.0) / dt
         try:
             normals = self._normals_for(after)
             _core.segment_impulses(
@@ -154,7 +155,7 @@ class SegmentPairs:
                 self.parameters,
                 normals,
                 allowed,
-                friction,
+                rough,
                 sweeps,
                 np.require(inverse_mass, np.float64, ["C", "W"]),
                 after,
@@ -164,6 +165,17 @@ class SegmentPairs:
         except (ValueError, IndexError) as error:
             raise SetupError(f"segment contact: {error}") from None
         return pushes
+
+    def _mean_of(self, values: ArrayLike, what: str) -> Array:
+        """Of the two segments of every pair (P,)."""
+        given = np.asarray(values, dtype=np.float64)
+        if given.shape not in ((), (len(self.segments),)) or not (np.isfinite(given) & (given >= 0)).all():
+            raise SetupError(
+                f"the {what} of segments must be a finite number that is not negative, or one for each of them"
+            )
+        if given.ndim == 0:
+            return np.full(len(self), float(given))
+        return np.asarray(given[self.pairs].mean(axis=1))
 
     def _normals_for(self, v: Array) -> Array:
         """Pairs that touch do not know their sides: each is held from going on, whichever way that is."""
