@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from continua.concurrency import set_threads, threads
     from continua.contact import boundaries, colliders, motions
     from continua.contact.penalty import GridContact, PenaltyContact
+    from continua.contact.strand_contact import StrandContact
     from continua.continuum.settings import Contact, Continuum
     from continua.errors import ContinuaError
     from continua.geometry import meshes, shapes
@@ -50,6 +51,7 @@ _HOMES = {
     "Simulation": "continua.simulation",
     "SolidBody": "continua.bodies.solid_body",
     "SpringBody": "continua.bodies.spring_body",
+    "StrandContact": "continua.contact.strand_contact",
     "Strands": "continua.bodies.strands",
     "set_threads": "continua.concurrency",
     "threads": "continua.concurrency",
@@ -90,6 +92,7 @@ __all__ = [
     "Simulation",
     "SolidBody",
     "SpringBody",
+    "StrandContact",
     "Strands",
     "__version__",
     "boundaries",

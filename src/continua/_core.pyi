@@ -400,3 +400,21 @@ class MeshOnGrid:
     def factorise(self, first: NDArray, column: NDArray, values: NDArray) -> None: ...
 
     def apply(self, r: NDArray, out: NDArray) -> None: ...
+
+def nearby_segments(x: NDArray, motion: NDArray, segments: NDArray, distance: float, along: NDArray, skip: float) -> NDArray:
+    """Pairs of segments closer than a distance, now or on the way, ascending (any, 2)."""
+
+def crossed_segments(before: NDArray, after: NDArray, segments: NDArray, along: NDArray, skip: float) -> tuple[Any, ...]:
+    """
+    Pairs of segments that went through each other (any, 2), and how often (any,).
+    """
+
+def closest_segment_points(x: NDArray, segments: NDArray, pairs: NDArray, parameters: NDArray, distance: NDArray, normal: NDArray) -> None:
+    """
+    Where pairs of segments are closest, how close, and the direction from the first to the second.
+    """
+
+def segment_impulses(segments: NDArray, pairs: NDArray, parameters: NDArray, normal: NDArray, allowed: NDArray, friction: NDArray, sweeps: int, inverse_mass: NDArray, v: NDArray, impulse: NDArray, pressed: NDArray) -> int:
+    """
+    Sweeps of impulses between pairs that approach faster than allowed, into v, impulse, pressed; the number of sweeps.
+    """

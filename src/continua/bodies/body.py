@@ -226,6 +226,11 @@ class Body(ABC):
         """
         raise TypeError(f"{type(self).__name__} does not move on its own")
 
+    def meet(self, group: Sequence[Body], dt: float, dx: float) -> str:
+        """Asked once for all bodies of its kind and continuum, itself the first, when all of them have responded to a
+        grid of spacing dx [m]: contact between them that no grid resolves. Why dt is too long, or nothing."""
+        return ""
+
     def settles(self) -> bool:
         """Whether its particles may move implicitly; else their energy was that of the explicit positions."""
         return True
@@ -248,6 +253,10 @@ class Body(ABC):
     def totals(self) -> Totals:
         """Energies and momenta that its particle sets do not hold."""
         return Totals()
+
+    def report(self) -> dict[str, float]:
+        """More columns of the diagnostics; those of the same name are added up."""
+        return {}
 
     def elastic_energies(self) -> Array | None:
         """Energy of every particle (N,) [J] of its set; None where `totals` holds it."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from continua import _core
-from continua.bodies.body import GridMotion, Prediction
+from continua.bodies.body import Body, GridMotion, Prediction
 from continua.contact.fields import ContactField
 from continua.grid.blocks import Buffer
 from continua.integrators.field import Field
@@ -72,6 +72,12 @@ class HybridStepper(NodeStepper):
                 if not result.too_long:
                     result.too_long = body.respond(exchanges, motion, step.dt)
                 result.limits.append([exchange.particles.limits for exchange in exchanges])
+            groups: dict[str, list[Body]] = {}
+            for body in self.field.bodies:
+                groups.setdefault(body.kind, []).append(body)
+            for group in groups.values():
+                if not result.too_long:
+                    result.too_long = group[0].meet(group, step.dt, self.field.lattice.dx)
 
 
 class _Neighbours:
