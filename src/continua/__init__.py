@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from continua.bodies.solid_body import SolidBody
     from continua.bodies.spring_body import SpringBody
     from continua.bodies.start import Placed, Scattered
+    from continua.bodies.strands import Strands
     from continua.bodies.variation import Gradient
     from continua.concurrency import set_threads, threads
     from continua.contact import boundaries, colliders, motions
@@ -48,6 +49,7 @@ _HOMES = {
     "Simulation": "continua.simulation",
     "SolidBody": "continua.bodies.solid_body",
     "SpringBody": "continua.bodies.spring_body",
+    "Strands": "continua.bodies.strands",
     "set_threads": "continua.concurrency",
     "threads": "continua.concurrency",
 }
@@ -86,6 +88,7 @@ __all__ = [
     "Simulation",
     "SolidBody",
     "SpringBody",
+    "Strands",
     "__version__",
     "boundaries",
     "colliders",

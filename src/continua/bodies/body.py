@@ -85,7 +85,7 @@ class Body(ABC):
     visible before `accept`.
     """
 
-    kind: ClassVar[str] = ""  # in frames: "points", "mesh", "springs"
+    kind: ClassVar[str] = ""  # in frames: "points", "mesh", "springs", "strands"
     stem: ClassVar[str] = "body"  # of names that are not given: body1, body2, ...
     name: str | None
     dimension: int

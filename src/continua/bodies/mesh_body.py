@@ -33,7 +33,7 @@ StartLike = Placed | Scattered | Callable[[Array], ArrayLike] | None
 
 
 class MeshBody(Body):
-    """Points with mass, joined by elements or springs; the base of `SolidBody` and `SpringBody`.
+    """Points with mass, joined by elements or springs; the base of `SolidBody`, `SpringBody` and `Strands`.
 
     Keyword arguments of all mesh bodies:
 
@@ -155,7 +155,7 @@ class MeshBody(Body):
     @property
     @abstractmethod
     def surface(self) -> NDArray[np.int32]:
-        """Facets (F, d) of solids, or the sheet (F, 3) of springs."""
+        """Facets (F, d) of solids, or the sheet (F, 3) of springs; none of strands."""
 
     @cached_property
     def edge_length(self) -> float:
