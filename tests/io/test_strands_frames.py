@@ -109,10 +109,9 @@ def test_usd_has_curves_with_a_sample_per_frame(tmp_path: Path) -> None:
     ).all()
 
 
-def test_info_and_compare_know_strands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_info_knows_strands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from continua.cli import main
 
     run = make_run(tmp_path / "run")
     assert main(["info", str(run.path)]) == 0
     assert "frames      2" in capsys.readouterr().out
-    assert main(["compare", str(run.path), str(run.path)]) == 0
