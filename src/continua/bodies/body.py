@@ -193,6 +193,15 @@ class Body(ABC):
         """Its terms for a minimiser over node velocities; one exchange for every set."""
         return ()
 
+    def follows(self) -> Sequence[Body]:
+        """Bodies whose places it looks up in a step; they must be in the same world, and there first."""
+        return ()
+
+    def expected(self, t: float, ahead: float) -> Array:
+        """Where its points (N, d) [m] get by the end of a step at time t [s], `ahead` [s] from now, as far as can be
+        said before it: for what follows it."""
+        return np.asarray(self.x + ahead * self.v, dtype=np.float64)
+
     @property
     def self_moving(self) -> bool:
         """Whether it moves on its own, by `predict`, and takes from the grid only what contact does, by `respond`.

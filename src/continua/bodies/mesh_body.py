@@ -328,6 +328,13 @@ class MeshBody(Body):
     def begin(self, t: float) -> None:
         # vertices scripted at the end of the running step, and where they must be then [m]
         self.held, self.places = self.scripted_at(t)
+        self._begun = t
+
+    def expected(self, t: float, ahead: float) -> Array:
+        x = super().expected(t, ahead)
+        held, places = (self.held, self.places) if t == self._begun else self.scripted_at(t)
+        x[held] = places
+        return x
 
     def accelerate(self, push: Array) -> None:
         if self.free is not None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from continua._validation import shown
-from continua.bodies.body import MAIN, STRANDS
-from continua.bodies.mesh_body import MeshBody, StartLike
-from continua.bodies.scripted import Scripted
+from continua.bodies.body import MAIN, STRANDS, Body
+from continua.bodies.mesh_body import Array, MeshBody, StartLike
+from continua.bodies.roots import RootsLike, roots_of
+from continua.bodies.scripted import Indices, Scripted
 from continua.bodies.strand_contact import StrandsAmongOthers
 from continua.bodies.velocity import GivenVelocity
 from continua.contact.motions import Fixed, Motion
@@ -25,6 +26,7 @@ from continua.optimize import PointState
 
 MARK = "rod_"  # begins the names of what is stored of sections
 HELD = "rod_held"  # edges, by their first points
+ROOTED = "rooted_at"  # time [s]
 
 
 @runtime_checkable
@@ -40,7 +42,11 @@ class Strands(MeshBody):
 
     curves: `Curves`, or a description of some (`ct.meshes`), at rest. material: a `ct.materials.Rod`. directors: where
     the first half axis of an elliptic section points at rest, a vector (3,) or one for the segment that begins at each
-    point (N, 3); left out: any, without twist. The other arguments are those of `MeshBody`.
+    point (N, 3); left out: any, without twist. roots: what the first two points of every strand follow: a body with a
+    surface, which must be in the same world; a motion (`ct.motions`) or a function t -> (position, rotation); "held":
+    nothing, they stay where they are; "free": nothing, they are as free as all others. Left out: `Fur` stays in what it
+    grows on, other strands are free. Of a point that is scripted too, the script counts. The other arguments are those
+    of `MeshBody`.
 
     Left to themselves strands move on their own under any integrator and meet each other and everything else by a
     `StrandContact`; friction is short for its coefficient. With on_grid=True they move with the grid, and with a
@@ -61,6 +67,7 @@ class Strands(MeshBody):
         material: Rod,
         *,
         directors: ArrayLike | None = None,
+        roots: RootsLike = None,
         velocity: GivenVelocity = None,
         name: str | None = None,
         scripted: Scripted | Sequence[Scripted] = (),
@@ -84,6 +91,7 @@ class Strands(MeshBody):
         if contact is None and on_grid is None:
             contact = StrandContact(0.0 if friction is None else friction)
         self._rest_directors = self.rods.frames()["director"]
+        self.roots = roots_of(curves, self.curves, roots)
         super().__init__(
             self.curves.points,
             self.rods,
@@ -136,9 +144,28 @@ class Strands(MeshBody):
             "correct where its points start"
         )
 
+    def follows(self) -> Sequence[Body]:
+        return () if self.roots is None else self.roots.bodies
+
+    def scripted_at(self, t: float) -> tuple[Indices, Array]:
+        held, places = super().scripted_at(t)
+        if self.roots is None:
+            return held, places
+        free = ~np.isin(self.roots.numbers, held)
+        rooted = self.roots.numbers[free].astype(np.intp)
+        return np.append(rooted, held), np.concatenate([self.roots.places(t)[free], places])
+
+    def ready(self, wrap: Callable[[NDArray], NDArray], dx: float, steps: int) -> None:
+        super().ready(wrap, dx, steps)
+        if self.roots is not None and self.roots.time is None and steps == 0:
+            self.roots.time = 0.0
+
     def begin(self, t: float) -> None:
         super().begin(t)
-        owner = np.full(len(self), -1)  # number of the script of every point
+        self._tried = t
+        owner = np.full(len(self), -1)  # number of the script of every point, of roots one more
+        if self.roots is not None:
+            owner[self.roots.numbers] = len(self._scripts)
         for number, (script, chosen) in enumerate(self._scripts):
             if script.holds(t):
                 owner[chosen] = number
@@ -153,25 +180,38 @@ class Strands(MeshBody):
             if isinstance(motion, Motion):
                 own = (owner[first] == number) & (owner[second] == number)
                 directors[own] = self._rest_directors[first[own]] @ motion.pose(t, 3).rotation.T
+        if self.roots is not None:
+            own = (owner[first] == len(self._scripts)) & (owner[second] == len(self._scripts))
+            turned = self.roots.rotations(t)[self.curves.curve_of[first[own]]]
+            directors[own] = np.einsum("sij,sj->si", turned, self._rest_directors[first[own]])
         self._held_edges = first
         self.rods.hold(first, where[second] - where[first], directors)
 
     def move(self, moved: PointState, dt: float) -> None:
         super().move(moved, dt)
         self.rods.accept(self._x)
+        if self.roots is not None:
+            self.roots.time = self._tried
 
     def fields(self) -> dict[str, NDArray]:
         """Point data for frames: id, x, v, radius [m], strand, the number of the curve."""
         radius = np.full(len(self), self.material.mean_radius)
         return super().fields() | {"radius": radius, "strand": self.curves.curve_of.copy()}
 
+    def setup(self) -> dict[str, Any]:
+        return super().setup() | ({} if self.roots is None else self.roots.described())
+
     def snapshot(self) -> dict[str, NDArray]:
         frames = {f"{MARK}{name}": array for name, array in self.rods.frames().items()}
+        if self.roots is not None and self.roots.time is not None:
+            frames[ROOTED] = np.array(self.roots.time)
         return super().snapshot() | frames | {HELD: self._held_edges.copy()}
 
     def restore(self, data: Mapping[str, NDArray]) -> None:
         super().restore(data)
         self.rods.restore({name.removeprefix(MARK): a for name, a in data.items() if name.startswith(MARK)})
+        if self.roots is not None:
+            self.roots.time = float(data[ROOTED]) if ROOTED in data else None
         self._held_edges = np.array(data[HELD], np.int32)
         still = np.zeros((len(self._held_edges), 3))
         self.rods.hold(self._held_edges, self.rods.frames()["tangent"][self._held_edges], still)
