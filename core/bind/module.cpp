@@ -8,6 +8,7 @@ namespace continua {
 void bind_fields(nb::module_& m);
 void bind_vectors(nb::module_& m);
 void bind_mesh_on_grid(nb::module_& m);
+void bind_rigid(nb::module_& m);
 }
 
 // entry.cpp has the function that Python calls: it looks at the processor first.
@@ -55,4 +56,5 @@ NB_MODULE(_core, m) {
     continua::bind_collision(m);
     continua::bind_vectors(m);
     continua::bind_mesh_on_grid(m);
+    continua::bind_rigid(m);
 }

@@ -12,11 +12,13 @@ os.environ.setdefault("GOMP_SPINCOUNT", "20000")
 if TYPE_CHECKING:
     from continua import gallery, integrators, io, materials, pointtest, render, scene, testing, transfers
     from continua.bodies import velocity as velocities
+    from continua.bodies.axle import Axle, Motor
     from continua.bodies.body import Body
     from continua.bodies.drain import Drain
     from continua.bodies.emitter import Emitter
     from continua.bodies.force import BodyForce
     from continua.bodies.points import ParticleBody
+    from continua.bodies.rigid_body import RigidBody
     from continua.bodies.scripted import Scripted
     from continua.bodies.solid_body import SolidBody
     from continua.bodies.spring_body import SpringBody
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 # Where each public name lives; modules are loaded when first used, so that the command line starts at once.
 _HOMES = {
+    "Axle": "continua.bodies.axle",
     "Body": "continua.bodies.body",
     "BodyForce": "continua.bodies.force",
     "Contact": "continua.continuum.settings",
@@ -40,9 +43,11 @@ _HOMES = {
     "Drain": "continua.bodies.drain",
     "Emitter": "continua.bodies.emitter",
     "Gradient": "continua.bodies.variation",
+    "Motor": "continua.bodies.axle",
     "ParticleBody": "continua.bodies.points",
     "PenaltyContact": "continua.contact.penalty",
     "Placed": "continua.bodies.start",
+    "RigidBody": "continua.bodies.rigid_body",
     "Scattered": "continua.bodies.start",
     "Scripted": "continua.bodies.scripted",
     "Simulation": "continua.simulation",
@@ -70,6 +75,7 @@ _MODULES = {
 }
 
 __all__ = [
+    "Axle",
     "Body",
     "BodyForce",
     "Contact",
@@ -78,9 +84,11 @@ __all__ = [
     "Drain",
     "Emitter",
     "Gradient",
+    "Motor",
     "ParticleBody",
     "PenaltyContact",
     "Placed",
+    "RigidBody",
     "Scattered",
     "Scripted",
     "Simulation",

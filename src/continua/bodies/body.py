@@ -65,6 +65,13 @@ class GridMotion:
     met: NDArray  # after contact with other continua and obstacles
 
 
+class Surroundings(Protocol):
+    """Obstacles at the end of a step as the core wants them (see ObstacleTable)."""
+
+    rows: Array  # (n, columns)
+    samples: list[tuple[NDArray, NDArray, float] | None]
+
+
 @dataclass
 class Totals:
     """Sums over a body beside those of its particle sets: elastic energy [J] of what is not in them, and, where it is
@@ -180,6 +187,21 @@ class Body(ABC):
         nodes: None where it has no points on the grid. Why dt is too long, or nothing.
         """
         raise TypeError(f"{type(self).__name__} does not move on its own")
+
+    @property
+    def meets_obstacles(self) -> bool:
+        """Whether a body that moves on its own meets obstacles by itself: `surround` tells it of them before `predict`,
+        `obstacle_impulses` what they did after `respond`. Nodes of a continuum of such bodies alone have none."""
+        return False
+
+    def surround(self, obstacles: Surroundings) -> None:
+        """The obstacles of the step that follows, with their friction with the continuum of this body."""
+        return
+
+    @property
+    def obstacle_impulses(self) -> Array:
+        """What the rows of obstacles gave to it in the step (rows, 3) [N s]."""
+        return np.zeros((0, 3))
 
     def settles(self) -> bool:
         """Whether its particles may move implicitly; else their energy was that of the explicit positions."""
