@@ -11,14 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from continua._validation import finite_number, positive_number, shown
 from continua.bodies.axle import Axle
 from continua.bodies.body import Body, GridMotion, Surroundings, Totals
-from continua.bodies.particles import Limits, ParticleSet
+from continua.bodies.particles import Limits
 from continua.bodies.rigid_motion import RigidState
 from continua.bodies.rigid_setup import first_twist, motion_of, torque_factor, vertex_shares
 from continua.bodies.velocity import Rigid
 from continua.contact.rigid_contact import QUICK, Contacts, contacts_of, displacement, per_row, strike
 from continua.errors import SetupError
 from continua.geometry.base import Shape
-from continua.geometry.boundary import Boundary, TouchPoints, boundary_of, touch_points
+from continua.geometry.boundary import Boundary, boundary_of, touch_points
 from continua.geometry.meshes import BoxMesh, FileMesh, ShapeMesh, SimplexMesh
 from continua.transfers.exchange import Exchange
 
