@@ -5,6 +5,7 @@
 #include "arrays.hpp"
 
 namespace continua {
+void bind_company(nb::module_& m);
 void bind_fields(nb::module_& m);
 void bind_vectors(nb::module_& m);
 void bind_mesh_on_grid(nb::module_& m);
@@ -42,6 +43,7 @@ NB_MODULE(_core, m) {
     continua::bind_grid(m);
     continua::bind_transfer(m);
     continua::bind_contact(m);
+    continua::bind_company(m);
     continua::bind_fields(m);
     continua::bind_geometry(m);
     continua::bind_faces(m);

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from continua.bodies.variation import Gradient
     from continua.concurrency import set_threads, threads
     from continua.contact import boundaries, colliders, motions
-    from continua.contact.penalty import PenaltyContact
+    from continua.contact.penalty import GridContact, PenaltyContact
     from continua.continuum.settings import Contact, Continuum
     from continua.errors import ContinuaError
     from continua.geometry import meshes, shapes
@@ -45,6 +45,7 @@ _HOMES = {
     "Gradient": "continua.bodies.variation",
     "Motor": "continua.bodies.axle",
     "ParticleBody": "continua.bodies.points",
+    "GridContact": "continua.contact.penalty",
     "PenaltyContact": "continua.contact.penalty",
     "Placed": "continua.bodies.start",
     "RigidBody": "continua.bodies.rigid_body",
@@ -84,6 +85,7 @@ __all__ = [
     "Drain",
     "Emitter",
     "Gradient",
+    "GridContact",
     "Motor",
     "ParticleBody",
     "PenaltyContact",

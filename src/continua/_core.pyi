@@ -127,6 +127,9 @@ def rigid_impulses(mobility: NDArray, twist: NDArray, arms: NDArray, normals: ND
 
 def collider_surface(table: NDArray, samples: Samples, points: NDArray, phi: NDArray, normal: NDArray) -> None: ...
 
+def collision_company(x: NDArray, normals: NDArray, bodies: NDArray, lattice: Lattice, degree: int, facing: float, out: NDArray) -> None:
+    """Which points share nodes with those of other bodies, or with such that face them."""
+
 def resolve_fields(fields: Sequence[Any], rules: Sequence[Any], lattice: Lattice, dimension: int, degree: int, dt: float, impulses: NDArray, contacts: NDArray, table: NDArray, samples: Samples, wall_impulses: NDArray, wall_contacts: NDArray, law: Any | None) -> None:
     """Contact of continua with each other and with obstacles, in place."""
 

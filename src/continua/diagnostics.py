@@ -25,7 +25,7 @@ def diagnose(sim: Simulation) -> dict[str, float]:
         angular += own.angular
         moment += own.first_moment
         field = steppers[sim.world.continuum_of(body)].field
-        for particles in body.particle_sets():
+        for particles in () if body.self_moving else body.particle_sets():
             if not len(particles):
                 continue
             sums = _core.particle_sums(

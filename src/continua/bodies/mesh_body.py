@@ -11,13 +11,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from continua._validation import finite_number, shown
-from continua.bodies.body import Body, BodyEnergy, MeetingSurface, Totals
+from continua.bodies.body import (
+    MAIN,
+    SOLIDS,
+    Body,
+    BodyEnergy,
+    GridMotion,
+    MeetingSurface,
+    Prediction,
+    Totals,
+    too_fast,
+)
+from continua.bodies.collision_surface import CollisionSurface
 from continua.bodies.mesh_energy import MeshEnergy
 from continua.bodies.particles import Limits, ParticleSet
 from continua.bodies.scripted import Indices, Scripted
 from continua.bodies.start import Placed, Scattered, first_positions
 from continua.bodies.velocity import GivenVelocity, evaluate
-from continua.contact.penalty import PenaltyContact
+from continua.contact.collision_particles import CollisionParticles, facet_normals
+from continua.contact.penalty import GridContact, MeshContactSetting, PenaltyContact
 from continua.errors import SetupError
 from continua.mesh import Drag, NativeEnergy, Rayleigh
 from continua.mesh.vibration import fastest_vibration
@@ -46,11 +58,12 @@ class MeshBody(Body):
     - damping [s]: lagged Rayleigh damping, by which a mode of angular frequency w decays at the rate damping w^2 / 2;
     - on_grid: whether the points are particles of the grid, where they meet all others, or move on their own; left
       out: on their own only under the optimizer, as long as there are no particles in the world;
-    - contact: how it meets others while it moves on its own, a `PenaltyContact`;
-    - continuum: name of the one it belongs to; left out: "main".
+    - contact: how it meets others while it moves on its own: a `PenaltyContact`, or for solids a `GridContact`;
+    - continuum: name of the one it belongs to; left out: "main", with a `GridContact` "solids".
 
-    On their own they need `integrator="optimization"`. They then meet colliders and move in the same time steps as
-    particles, but do not meet particles; periodic axes and regions of fixed velocity do not act on them.
+    With a `GridContact` they move on their own under any integrator and meet everything. With a `PenaltyContact` they
+    need `integrator="optimization"`; they then meet colliders and move in the same time steps as particles, but do not
+    meet particles; periodic axes and regions of fixed velocity do not act on them.
     """
 
     cell_bytes: ClassVar[int]  # of an element or a spring, with its share of the points
@@ -68,7 +81,7 @@ class MeshBody(Body):
         drag: float,
         damping: float,
         on_grid: bool | None,
-        contact: PenaltyContact | None,
+        contact: MeshContactSetting | None,
         continuum: str | None,
     ) -> None:
         for what, value in (("drag", drag), ("damping", damping)):
@@ -80,8 +93,11 @@ class MeshBody(Body):
         scripts = [scripted] if isinstance(scripted, Scripted) else scripted
         if not isinstance(scripts, (list, tuple)) or not all(isinstance(s, Scripted) for s in scripts):
             raise SetupError(f"scripted must be one Scripted or a list of them, not {shown(scripted)}")
-        if not isinstance(contact, (PenaltyContact, type(None))):
-            raise SetupError(f"contact must be a PenaltyContact, not {shown(contact)}")
+        if not isinstance(contact, (PenaltyContact, GridContact, type(None))):
+            raise SetupError(f"contact must be a PenaltyContact or a GridContact, not {shown(contact)}")
+        if isinstance(contact, GridContact) and (on_grid or not self.is_solid):
+            why = "on_grid must be left out or false" if on_grid else f"it is for solids, not for {self.stem}"
+            raise SetupError(f"with a GridContact only collision particles of a solid are on the grid: {why}")
         self._scripts = [(script, script.chosen(self.rest)) for script in scripts]
         self._x = first_positions(start, self.rest)
         self.begin(0.0)
@@ -96,11 +112,14 @@ class MeshBody(Body):
         self.hessian_bytes = hessian.values.nbytes
         self.drag, self.damping = float(drag), float(damping)
         self.on_grid = on_grid
-        self.contact, self.continuum = contact or PenaltyContact(), continuum
+        self.contact: MeshContactSetting = contact or PenaltyContact()
+        self.continuum = continuum
         self.pull = np.zeros(3)  # impulse that scripts have given so far [N s]
         self.before: PointState | None = None  # one step ago
         self.before_dt = 0.0  # length of that step [s]
         self.set: ParticleSet | None = None  # its points as particles, while it is on the grid
+        self.skin: CollisionSurface | None = None  # its surface on the grid, where only that is there
+        self._push = np.zeros_like(self._x)  # velocity that body forces give in this step (N, d) [m/s]
         self._fresh = True  # whether it is still to take its first step on its own
         self.reaction = np.zeros(
             self.dimension
@@ -188,6 +207,61 @@ class MeshBody(Body):
         self.before, self.before_dt = PointState(self._x, self._v), dt
         self._x, self._v = moved
 
+    @property
+    def penalty(self) -> PenaltyContact:
+        """How it meets others under the optimizer alone."""
+        return self.contact if isinstance(self.contact, PenaltyContact) else PenaltyContact("off")
+
+    @property
+    def is_solid(self) -> bool:
+        """Whether it has an inside, bounded by its surface."""
+        return False
+
+    @property
+    def home(self) -> str:
+        return SOLIDS if self.self_moving else MAIN
+
+    @property
+    def self_moving(self) -> bool:
+        return isinstance(self.contact, GridContact)
+
+    def show_surface(self, dtype: type[np.floating], dx: float, *, explicit: bool) -> None:
+        """From now on collision particles of its surface are on a grid of spacing dx [m].
+
+        explicit: whether elastic waves limit the steps.
+        """
+        assert isinstance(self.contact, GridContact)
+        points = CollisionParticles.spread(self.rest, self.surface, self.contact.spacing * dx, self._mass)
+        self.skin = CollisionSurface(str(self.name), points, self.contact, dtype)
+        self._explicit, self._own_wave = explicit, 0.0
+        self.skin.place(self._x, lambda x: x)
+
+    def predict(self, t: float, dt: float, gravity: Array, move: Prediction) -> str:
+        assert self.skin is not None
+        push, self._push = self._push, np.zeros_like(self._x)
+        found = move(self, t, dt, gravity + push / dt)
+        if isinstance(found, str):
+            return found
+        self._predicted = found
+        self.skin.give(found.v, self.surface_gradients(found.v))
+        return ""
+
+    def surface_gradients(self, v: Array) -> Array | None:
+        """Velocity gradients (F, d, d) [1/s] behind the facets of the surface, where its contact asks for them."""
+        return None
+
+    def respond(self, exchanges: Sequence[Exchange], nodes: GridMotion | None, dt: float) -> str:
+        x, v, pull = self._predicted
+        change = np.zeros_like(v)
+        if nodes is not None and self.skin is not None:
+            impulse = self.skin.impulses(self._x, exchanges[0], nodes)
+            pull = pull - self.let_go(impulse)
+            exact = self.skin.contact.scatter == "exact"
+            mass = self._mass if exact else self.skin.shares(len(self))
+            change = impulse / np.where(mass > 0, mass, 1.0)[:, None]
+        self._moved, self._pulled = PointState(x + dt * change, v + change), pull
+        return too_fast(self, self._moved.v, dt, exchanges[0].lattice.dx) if exchanges else ""
+
     # ---- on the grid -----------------------------------------------------------------------------------------
 
     def join_grid(self, dtype: type[np.floating], modes: int, dx: float) -> ParticleSet:
@@ -199,6 +273,8 @@ class MeshBody(Body):
         return self.set
 
     def particle_sets(self) -> Sequence[ParticleSet]:
+        if self.skin is not None:
+            return (self.skin.set,)
         return () if self.set is None else (self.set,)
 
     def ready(self, wrap: Callable[[NDArray], NDArray], dx: float, steps: int) -> None:
@@ -206,6 +282,11 @@ class MeshBody(Body):
         if self.set is None:
             if self._fresh:
                 self.check_positions()
+            if self.skin is not None:
+                self.skin.place(self._x, wrap)
+                if self._fresh or (self._explicit and steps % LIMIT_REFRESH == 0):
+                    self._own_wave = self._wave_speed(dx) if self._explicit else 0.0
+                self.skin.set.limits = Limits(self.max_speed, self._own_wave)
             self._fresh = False
             return
         now = PointState(self._x, self._v)
@@ -253,7 +334,9 @@ class MeshBody(Body):
         self.held, self.places = self.scripted_at(t)
 
     def accelerate(self, push: Array) -> None:
-        assert self.set is not None
+        if self.set is None:
+            self._push = push
+            return
         self.set.v[:] += push[self.set.ids]
 
     def let_go(self, forces: Array) -> Array:
@@ -262,14 +345,17 @@ class MeshBody(Body):
         forces[self.held] = 0.0
         return total
 
-    def impulses(self, dt: float) -> Sequence[Array]:
-        """Of all forces on the vertices during dt [s], at the present positions, damping and drag included [N s]."""
+    def impulses(self, dt: float) -> Sequence[Array | None]:
+        return [self.own_impulse(dt)] if self.skin is None else [None]
+
+    def own_impulse(self, dt: float) -> Array:
+        """Of all forces on the vertices (N, d) during dt [s], at the present positions, with damping and drag [N s]."""
         force = self.forces() - self.drag * self._mass[:, None] * self._v
         if self.damping:
             force -= self.damping * self.energy.hessian(self._x, positive=True).product(self._v)
         force *= dt
         self.reaction = -self.let_go(force)
-        return [force]
+        return force
 
     def terms(self, dt: float) -> list[Term]:
         """Energies of the positions at the end of a step of dt [s]."""
@@ -284,18 +370,15 @@ class MeshBody(Body):
         return [MeshEnergy(exchange, self, dt) for exchange in exchanges]
 
     def contact_surfaces(self) -> Sequence[MeetingSurface]:
+        if self.skin is not None:
+            return [MeetingSurface(True, self.skin.points.areas(self._x))]
         if not len(self.surface):
             return [MeetingSurface(thin=True)]
         return [MeetingSurface(True, self.vertex_normals(), self.kind == "springs")]
 
     def vertex_normals(self) -> Array:
         """Outward normals of the vertices times their areas, or lengths in 2D, (N, d); zero inside."""
-        corners = self._x[self.surface]
-        if self.dimension == 2:
-            along = corners[:, 1] - corners[:, 0]
-            area = np.stack([along[:, 1], -along[:, 0]], axis=1)
-        else:
-            area = 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        area = facet_normals(self._x, self.surface)
         normals = np.zeros_like(self._x)
         for corner in self.surface.T:
             np.add.at(normals, corner, area / self.surface.shape[1])
@@ -317,8 +400,11 @@ class MeshBody(Body):
         new.C[:, rows], new.modes[rows] = 0, 0
 
     def accept(self, dt: float, limits: Sequence[Limits], period: Array) -> None:
-        """The mesh goes where its particles are."""
-        assert self.set is not None
+        """The mesh goes where its particles are, or where it has moved on its own."""
+        if self.set is None:
+            self.move(self._moved, dt)
+            self.pull[: self.dimension] += self._pulled
+            return
         self.set.swap()
         x, v = self.set.by_id(self.set.arrays.x), self.set.by_id(self.set.arrays.v)
         for axis in np.flatnonzero(period):
@@ -348,7 +434,7 @@ class MeshBody(Body):
     @property
     def nbytes(self) -> int:
         held = self.hessian_bytes + self.cell_bytes * len(self.cells)
-        return held + (0 if self.set is None else self.set.nbytes)
+        return held + sum(one.nbytes for one in self.particle_sets())
 
     def topology(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         return self.cells, self.surface

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from continua.errors import GeometryError
-from continua.geometry.base import Array
 
 Indices = NDArray[np.int32]
 
@@ -29,7 +28,11 @@ class Curves:
         if self.points.ndim != 2 or self.points.shape[1] != 3 or not np.isfinite(self.points).all():
             raise GeometryError("the points of curves must be finite numbers of shape (N, 3)")
         counts = np.array([len(self.points)] if lengths is None else lengths)
-        if counts.ndim != 1 or not np.issubdtype(counts.dtype, np.integer) or counts.sum() != len(self.points):
+        if (
+            counts.ndim != 1
+            or not np.issubdtype(counts.dtype, np.integer)
+            or counts.sum() != len(self.points)
+        ):
             raise GeometryError(
                 f"the lengths of curves must be whole numbers that add up to the {len(self.points)} points"
             )

@@ -9,9 +9,10 @@ from pydantic import BaseModel
 from pydantic_core import PydanticCustomError
 
 from continua._model import _vector_length
+from continua.bodies.body import HOMES, MAIN, SOLIDS
 from continua.bodies.fields import mistake
 from continua.bodies.variation import Gradient, check_range, numeric_fields, same_kind
-from continua.continuum import MAIN
+from continua.contact.penalty import GridContact
 from continua.errors import MaterialError
 from continua.geometry.meshes import Cloth
 from continua.geometry.shapes import Shape
@@ -96,10 +97,20 @@ def members(scene: Scene) -> Iterator[tuple[str, int, Any]]:
             yield kind, index, item
 
 
+def moves_itself(item: Any) -> bool:
+    """Whether a body moves on its own and only shows the grid its surface."""
+    return isinstance(getattr(item, "contact", None), GridContact)
+
+
+def home_of(item: Any) -> str:
+    """The continuum that a table belongs to."""
+    return str(item.continuum or (SOLIDS if moves_itself(item) else MAIN))
+
+
 def continua(scene: Scene) -> list[str]:
     """Names of all continua, those that are declared first."""
     names = [continuum.name for continuum in scene.continuum]
-    return list(dict.fromkeys([*names, *(item.continuum or MAIN for _, _, item in members(scene))]))
+    return list(dict.fromkeys([*names, *(home_of(item) for _, _, item in members(scene))]))
 
 
 def integrator_of(scene: Scene, continuum: str | None) -> Any:
@@ -117,7 +128,7 @@ def check_continua(scene: Scene) -> None:
                 ("continuum", index, "name"),
                 f'repeats "{name}", which continuum[{declared.index(name)}] has already',
             )
-    known = list(dict.fromkeys([*declared, MAIN]))
+    known = list(dict.fromkeys([*declared, *HOMES]))
     for kind, index, item in members(scene):
         if declared and item.continuum is not None and item.continuum not in known:
             raise problem(
@@ -142,7 +153,7 @@ def check_materials(scene: Scene) -> None:
     for kind, index, item in members(scene):
         if kind not in ("body", "emitter"):
             continue
-        integrator, material = integrator_of(scene, item.continuum), item.material
+        integrator, material = integrator_of(scene, home_of(item)), item.material
         fluid = isinstance(material, IncompressibleFluid)
         if fluid and not integrator.incompressible:
             raise problem(
@@ -201,10 +212,8 @@ def side_of(scene: Scene, name: str, path: Path) -> str:
             f'is "{name}", but there is no such continuum, body or collider{suggestion(name, known)} '
             f"(known: {', '.join(known)})",
         )
-    continuum = bodies[name].continuum or MAIN
-    others = [
-        other for other, item in bodies.items() if (item.continuum or MAIN) == continuum and other != name
-    ]
+    continuum = home_of(bodies[name])
+    others = [other for other, item in bodies.items() if home_of(item) == continuum and other != name]
     if others and not is_free(scene, name):
         raise problem(
             path,
@@ -217,8 +226,8 @@ def side_of(scene: Scene, name: str, path: Path) -> str:
 def is_free(scene: Scene, name: str) -> bool:
     """Whether this is a mesh that moves on its own, not with a grid."""
     for mesh in (*scene.solid, *scene.springs):
-        if mesh.name == name:
-            optimized = isinstance(integrator_of(scene, mesh.continuum), Optimization)
+        if mesh.name == name and not moves_itself(mesh):
+            optimized = isinstance(integrator_of(scene, home_of(mesh)), Optimization)
             alone = optimized and not (scene.body or scene.emitter)
             return alone if mesh.on_grid is None else not mesh.on_grid
     return False
@@ -228,14 +237,16 @@ def check_meshes(scene: Scene) -> None:
     """Mesh bodies have a mass, a material that meshes can be made of, and an integrator that moves them."""
     kinds: tuple[tuple[str, list[Any]], ...] = (("solid", scene.solid), ("springs", scene.springs))
     for kind, index, body in [(kind, i, body) for kind, bodies in kinds for i, body in enumerate(bodies)]:
-        integrator = integrator_of(scene, body.continuum)
+        integrator = integrator_of(scene, home_of(body))
         if integrator.incompressible:
             raise problem(
                 (kind, index),
                 'cannot move in an incompressible flow: set simulation.integrator to "optimization", "symplectic" or '
                 '"semi-implicit"',
             )
-        if body.on_grid is False and not isinstance(integrator, Optimization):
+        if moves_itself(body):
+            check_surface(kind, index, body)
+        elif body.on_grid is False and not isinstance(integrator, Optimization):
             raise problem(
                 (kind, index, "on_grid"),
                 'is false, but only integrator = "optimization" moves meshes on their own',
@@ -248,6 +259,17 @@ def check_meshes(scene: Scene) -> None:
             raise problem(("springs", index), "needs either mass or density, and not both")
         if isinstance(body.springs, Cloth) and scene.dimension == 2:
             raise problem(("springs", index, "springs"), "is a cloth, which needs a 3D scene")
+
+
+def check_surface(kind: str, index: int, body: Any) -> None:
+    """A body that only shows the grid its surface is a solid, and not on the grid."""
+    if kind != "solid":
+        raise problem((kind, index, "contact"), 'is of the type "grid", which is for solids: leave type out')
+    if body.on_grid:
+        raise problem(
+            (kind, index, "on_grid"),
+            'is true, but with contact.type = "grid" only the surface is there: leave one of them out',
+        )
 
 
 def unusable(material: Material) -> str:

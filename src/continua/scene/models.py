@@ -19,7 +19,7 @@ from continua.bodies.variation import FieldLike
 from continua.bodies.velocity import VelocityLike
 from continua.contact.boundaries import AnyBoundary
 from continua.contact.colliders import AnyCollider
-from continua.contact.penalty import PenaltyContact
+from continua.contact.penalty import AnyMeshContact, PenaltyContact
 from continua.continuum import Contact, Continuum
 from continua.geometry.meshes import AnyMesh, AnySprings, SimplexMesh, SpringMesh
 from continua.geometry.shapes import AnyShape
@@ -157,8 +157,10 @@ class MeshSettings(Settings):
         default=0.0,
         description="Rayleigh damping [s]: a mode of angular frequency w decays at the rate damping w^2 / 2",
     )
-    contact: PenaltyContact = Field(
-        default_factory=PenaltyContact, description="how it meets others while it moves on its own"
+    contact: AnyMeshContact = Field(
+        default_factory=PenaltyContact,
+        description='how it meets others while it moves on its own; type = "grid": by collision particles, and '
+        "under any integrator",
     )
     on_grid: Flag | None = Field(
         default=None,
@@ -168,7 +170,7 @@ class MeshSettings(Settings):
     continuum: str | None = Field(
         default=None,
         min_length=1,
-        description='continuum it belongs to: bodies of one stick to each other; left out: "main"',
+        description='continuum it belongs to; left out: "main", with contact.type = "grid" "solids"',
     )
 
 
