@@ -11,6 +11,7 @@ import continua as ct
 from continua.contact.colliders import Collider
 from continua.grid.blocks import Lattice
 from continua.integrators.obstacles import ObstacleTable
+from continua.integrators.prediction import Explicit
 
 
 def run(
@@ -34,7 +35,7 @@ def run(
         body.begin(t + dt)
         table = ObstacleTable.of(obstacles, t + dt, lattice)
         body.surround(table)
-        assert not body.predict(t, dt, pull)
+        assert not body.predict(t, dt, pull, Explicit())
         assert not body.respond((), None, dt)
         given += table.per_obstacle(body.obstacle_impulses)
         body.end(dt)

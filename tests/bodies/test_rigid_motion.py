@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rigid_steps import run
 from scipy.special import ellipk
 
 import continua as ct
 from continua.bodies.rigid_motion import RigidState, turn
 from continua.errors import GeometryError, SetupError
 from continua.geometry.moments import moments_of
-
-sys.path.insert(0, str(Path(__file__).parent))
-from rigid_steps import run
+from continua.integrators.prediction import Explicit
 
 G = 9.81
 BRICK = ct.shapes.Box((0.1, 0.2, 0.3), (0.2, 0.4, 0.7))
@@ -42,7 +40,7 @@ def test_box_has_its_closed_form() -> None:
 
 
 def test_tetrahedron_has_its_closed_form() -> None:
-    """Volume 1/6, middle at the mean of the corners, and integrals of x^2 and x y of 1/60 and 1/120 about the corner."""
+    """Volume 1/6, middle at the mean of the corners, and integrals of x^2 and x y of 1/60 and 1/120 about it."""
     moments = moments_of(TETRAHEDRON, FACETS)
     assert moments.volume == pytest.approx(1 / 6, rel=1e-14)
     assert moments.center == pytest.approx([0.25] * 3, rel=1e-14)
@@ -166,8 +164,10 @@ def test_rotations_are_rotations() -> None:
 
 def test_falls_freely_in_2d_and_3d() -> None:
     for d, shape in ((2, ct.shapes.Box((0, 0), (1, 1))), (3, ct.shapes.Box((0, 0, 0), (1, 1, 1)))):
-        body = ct.RigidBody(shape, mass=2.0, velocity=[1.0, 2.0, 0.0][:d], spin=3.0 if d == 2 else (0, 0, 3.0))
-        run(body, 0.5, 0.01, gravity=[0.0, -G, 0.0][:d])
+        body = ct.RigidBody(
+            shape, mass=2.0, velocity=[1.0, 2.0, 0.0][:d], spin=3.0 if d == 2 else (0, 0, 3.0)
+        )
+        run(body, 0.5, 0.01, gravity=[0.0, -G, 0.0][:d], dx=0.5)
         assert body.velocity == pytest.approx([1.0, 2.0 - 0.5 * G, 0.0][:d], abs=1e-13)
         assert body.spin == pytest.approx([0, 0, 3], abs=1e-13)
         angle = np.arctan2(body.rotation[1, 0], body.rotation[0, 0])
@@ -181,8 +181,8 @@ def test_body_forces_that_are_linear_give_the_true_force() -> None:
     body.ready(lambda x: x, 0.05, 0)
     body.begin(0.0)
     body.accelerate(-0.01 * body.x)
-    body.predict(0.0, 0.01, np.zeros(3))
-    assert body._predicted.V == pytest.approx(-0.01 * body.center, rel=1e-12)
+    body.predict(0.0, 0.01, np.zeros(3), Explicit())
+    assert pytest.approx(-0.01 * body.center, rel=1e-12) == body._predicted.V
 
 
 # ---- axles ---------------------------------------------------------------------------------------------------
@@ -219,7 +219,7 @@ def test_pendulum_has_its_period(amplitude: float) -> None:
     measured, exact = pendulum(amplitude)
     assert measured == pytest.approx(exact, rel=5e-3)
     _, wrong = pendulum(amplitude, steiner=False)
-    assert not measured == pytest.approx(wrong, rel=5e-3)
+    assert measured != pytest.approx(wrong, rel=5e-3)
 
 
 def test_the_bearing_takes_what_the_axle_does_not() -> None:
@@ -241,19 +241,19 @@ def test_motors_drive_and_bearings_brake() -> None:
 
     inertia = wheel().motion.J[2, 2]
     body = wheel(motor=ct.Motor(torque=0.5))
-    run(body, 0.5, 0.01)
+    run(body, 0.5, 0.01, dx=10)
     assert body.spin[2] == pytest.approx(0.25 / inertia, rel=1e-12)
     body = wheel(motor=ct.Motor(speed=4.0, torque=0.5))
-    run(body, 4.0 * inertia / 0.5 / 2, 4.0 * inertia / 0.5 / 40)
+    run(body, 4.0 * inertia / 0.5 / 2, 4.0 * inertia / 0.5 / 40, dx=10)
     assert body.spin[2] == pytest.approx(2.0, rel=1e-12)
-    run(body, 4.0 * inertia / 0.5, 4.0 * inertia / 0.5 / 40)
+    run(body, 4.0 * inertia / 0.5, 4.0 * inertia / 0.5 / 40, dx=10)
     assert body.spin[2] == pytest.approx(4.0, rel=1e-12)
     body = wheel(motor=ct.Motor(speed=4.0))
-    run(body, 0.01, 0.01)
+    run(body, 0.01, 0.01, dx=10)
     assert body.spin[2] == pytest.approx(4.0, rel=1e-12)
     axle = ct.Axle((0.1, 0.2, 0.3), (0, 0, 1), drag=inertia)
     body = brick(axle=axle, spin=1.0)
-    run(body, 1.0, 0.001)
+    run(body, 1.0, 0.001, dx=10)
     assert body.spin[2] == pytest.approx(np.exp(-1), rel=1e-3)
 
 
@@ -270,9 +270,9 @@ def test_totals_and_snapshots() -> None:
     assert totals.angular == pytest.approx(
         np.cross(body.center, body.motion.mass * v) + body.motion.J @ body.spin, rel=1e-14
     )
-    run(body, 0.3, 0.01, gravity=(0, -G, 0))
+    run(body, 0.3, 0.01, gravity=(0, -G, 0), dx=0.5)
     other = brick()
     other.restore(body.snapshot())
-    run(body, 0.3, 0.01, gravity=(0, -G, 0))
-    run(other, 0.3, 0.01, gravity=(0, -G, 0))
+    run(body, 0.3, 0.01, gravity=(0, -G, 0), dx=0.5)
+    run(other, 0.3, 0.01, gravity=(0, -G, 0), dx=0.5)
     assert all((body.snapshot()[key] == other.snapshot()[key]).all() for key in body.snapshot())

@@ -233,20 +233,21 @@ class Body(ABC):
         """
         raise TypeError(f"{type(self).__name__} does not move on its own")
 
-    @property
-    def meets_obstacles(self) -> bool:
-        """Whether a body that moves on its own meets obstacles by itself: `surround` tells it of them before `predict`,
-        `obstacle_impulses` what they did after `respond`. Nodes of a continuum of such bodies alone have none."""
-        return False
+    def show_surface(self, dtype: type[np.floating], dx: float, *, explicit: bool) -> None:
+        """From now on particles of its surface are on a grid of spacing dx [m].
+
+        explicit: whether elastic waves limit the steps.
+        """
+        raise TypeError(f"{type(self).__name__} does not move on its own")
 
     def surround(self, obstacles: Surroundings) -> None:
-        """The obstacles of the step that follows, with their friction with the continuum of this body."""
+        """Before `predict`, without `walls`: the obstacles of the step, with their friction with its continuum."""
         return
 
     @property
     def obstacle_impulses(self) -> Array:
-        """What the rows of obstacles gave to it in the step (rows, 3) [N s]."""
-        return np.zeros((0, 3))
+        """After `respond`, without `walls`: what the rows of obstacles gave to it (rows, 3) [N s]."""
+        raise TypeError(f"{type(self).__name__} meets obstacles at nodes")
 
     def settles(self) -> bool:
         """Whether its particles may move implicitly; else their energy was that of the explicit positions."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from continua._validation import finite_number, positive_number, shown
 from continua.bodies.axle import Axle
-from continua.bodies.body import Body, GridMotion, Surroundings, Totals
-from continua.bodies.particles import Limits
+from continua.bodies.body import (
+    RIGID,
+    Body,
+    GridMotion,
+    MeetingSurface,
+    Prediction,
+    Surroundings,
+    Totals,
+    too_fast,
+)
+from continua.bodies.collision_surface import CollisionSurface
+from continua.bodies.particles import Limits, ParticleSet
 from continua.bodies.rigid_motion import RigidState
 from continua.bodies.rigid_setup import first_twist, motion_of, torque_factor, vertex_shares
 from continua.bodies.velocity import Rigid
+from continua.contact.collision_particles import CollisionParticles
+from continua.contact.penalty import GridContact
 from continua.contact.rigid_contact import QUICK, Contacts, contacts_of, displacement, per_row, strike
 from continua.errors import SetupError
 from continua.geometry.base import Shape
@@ -23,7 +36,6 @@ from continua.geometry.meshes import BoxMesh, FileMesh, ShapeMesh, SimplexMesh
 from continua.transfers.exchange import Exchange
 
 Array = NDArray[np.float64]
-ALLOWED = 1.0  # cells that a point may cross in a step
 MARGIN = 2.0  # times the way of the fastest point, within which obstacles are looked at
 OUT = 0.2  # cells by which a point that is inside an obstacle is set back in a step, at most
 SKIN = 1e-3  # of the size of the body, within which points count as near
@@ -40,10 +52,11 @@ class RigidBody(Body):
     - velocity: of its middle of mass [m/s], a vector, or a `Rigid` with the spin as well;
     - spin: angular velocity [rad/s], a vector in 3D, a number in 2D or about an axle;
     - axle: an `Axle` about which it turns and does nothing else; left out: it is free;
+    - friction: Coulomb coefficient with other rigid bodies of its continuum;
     - restitution: speed after an impact on a collider over that before, 0 to 1. Slow impacts do not bounce;
     - size: length of the facets of round shapes [m]; left out: a 32nd of the longest side;
     - name: unique in the simulation;
-    - continuum: name of the one it belongs to; left out: "main".
+    - continuum: name of the one it belongs to; left out: "rigid".
 
     It meets colliders at points of its surface, where friction is that of the collider, and other bodies through the
     grid. Round shapes are round where they touch; a mesh has the facets that it has, and rolls on them. Bodies stacked
@@ -62,6 +75,7 @@ class RigidBody(Body):
         velocity: Rigid | ArrayLike | None = None,
         spin: float | ArrayLike | None = None,
         axle: Axle | None = None,
+        friction: float = 0.0,
         restitution: float = 0.0,
         size: float | None = None,
         name: str | None = None,
@@ -73,6 +87,9 @@ class RigidBody(Body):
         self.dimension = int(self.boundary.points.shape[1])
         self.motion, center = motion_of(self.boundary, density, mass, axle)
         self.axle = axle
+        self.friction = finite_number("friction", friction, SetupError)
+        if self.friction < 0:
+            raise SetupError(f"friction must not be negative, not {shown(friction)}")
         self.restitution = finite_number("restitution", restitution, SetupError)
         if not 0 <= self.restitution <= 1:
             raise SetupError(f"restitution must lie between 0 and 1, not {shown(restitution)}")
@@ -88,13 +105,13 @@ class RigidBody(Body):
         self._shares = vertex_shares(self.boundary, center[:d])
         self.pull = np.zeros(3)  # impulse that the bearing of its axle has given so far [N s]
         self._next, self._next_pull = self.state, self.pull
-        self._predicted, self._dt = self.state, 0.0
+        self._predicted = self.state
         self._dx, self._points = np.inf, touch_points(self.boundary, 2 * self._radius / COARSEST)
         self._wrap: Callable[[NDArray], NDArray] = _nowhere
         self._push: Array | None = None
         self._around: Surroundings | None = None
         self._hits = np.zeros((0, 3))
-        self._touching = np.zeros(0, bool)
+        self.skin: CollisionSurface | None = None  # its surface on the grid
 
     def __len__(self) -> int:
         return len(self._local)
@@ -113,11 +130,13 @@ class RigidBody(Body):
     @property
     def v(self) -> Array:
         """Their velocities (N, d) [m/s]."""
-        return self.velocity_at(self.x)
+        return self._velocities(self.state)
 
     def velocity_at(self, x: Array) -> Array:
         """Velocities (n, d) [m/s] of its material at points x (n, d) [m]."""
-        return _velocities(self.motion.twist(self.state), x - self.center)
+        arms = np.zeros((len(x), 3))
+        arms[:, : self.dimension] = x - self.center
+        return np.ascontiguousarray((self.state.V + np.cross(self.spin, arms))[:, : self.dimension])
 
     @property
     def mass(self) -> Array:
@@ -146,13 +165,14 @@ class RigidBody(Body):
 
     @property
     def max_speed(self) -> float:
-        return self._fastest(self.state)
+        return float(np.sqrt((self.v**2).sum(axis=1).max()))
 
-    def _fastest(self, state: RigidState) -> float:
-        """Speed of the fastest point [m/s]."""
+    def _velocities(self, state: RigidState) -> Array:
+        """Of its points (N, d) [m/s]."""
         twist = self.motion.twist(state)
-        v = twist[:3] + np.cross(twist[3:], self._local @ state.R.T)
-        return float(np.sqrt((v**2).sum(axis=1).max()))
+        return np.ascontiguousarray(
+            (twist[:3] + np.cross(twist[3:], self._local @ state.R.T))[:, : self.dimension]
+        )
 
     # ---- a step ----------------------------------------------------------------------------------------------
 
@@ -161,14 +181,33 @@ class RigidBody(Body):
         return True
 
     @property
-    def meets_obstacles(self) -> bool:
-        return True
+    def home(self) -> str:
+        return RIGID
+
+    @property
+    def walls(self) -> bool:
+        return False
+
+    def show_surface(self, dtype: type[np.floating], dx: float, *, explicit: bool) -> None:
+        found = CollisionParticles.spread(self.x, self.boundary.facets, 0.5 * dx, self.mass)
+        equal = replace(found, mass=np.full(len(found), self.motion.mass / len(found)))  # W20 section 4.6
+        self.skin = CollisionSurface(str(self.name), equal, GridContact(self.friction), dtype)
+        self.skin.place(self.x, self._wrap)
+
+    def particle_sets(self) -> Sequence[ParticleSet]:
+        return () if self.skin is None else (self.skin.set,)
+
+    def contact_surfaces(self) -> Sequence[MeetingSurface]:
+        return () if self.skin is None else [MeetingSurface(True, self.skin.points.areas(self.x))]
 
     def ready(self, wrap: Callable[[NDArray], NDArray], dx: float, steps: int) -> None:
         self._wrap = wrap
         if dx != self._dx:
             self._dx = dx
             self._points = touch_points(self.boundary, max(dx, 2 * self._radius / FINEST))
+        if self.skin is not None:
+            self.skin.place(self.x, wrap)
+            self.skin.set.limits = Limits(self.max_speed)
 
     def begin(self, t: float) -> None:
         self._push = None
@@ -179,7 +218,7 @@ class RigidBody(Body):
     def surround(self, obstacles: Surroundings) -> None:
         self._around = obstacles
 
-    def predict(self, t: float, dt: float, gravity: Array) -> str:
+    def predict(self, t: float, dt: float, gravity: Array, move: Prediction) -> str:
         motion, state = self.motion, self.state
         P, T = np.zeros(3), np.zeros(3)
         P[: self.dimension] = motion.mass * dt * gravity
@@ -189,11 +228,12 @@ class RigidBody(Body):
             P += push.sum(axis=0)
             arms = self._local @ state.R.T
             T += torque_factor(self.dimension) * np.cross(arms, push).sum(axis=0)
-        self._predicted, self._dt = self._turned(motion.pushed(state, P, T), dt), dt
+        self._predicted = self._turned(motion.pushed(state, P, T), dt)
         self._next_pull = self.pull + motion.mass * (self._predicted.V - state.V) - P
-        if self._fastest(self._predicted) * dt > ALLOWED * self._dx:
-            return f'points of "{self.name}" cross a cell'
-        return ""
+        v = self._velocities(self._predicted)
+        if self.skin is not None:
+            self.skin.give(v, None)
+        return too_fast(self, v, dt, self._dx)
 
     def _turned(self, state: RigidState, dt: float) -> RigidState:
         """By the motor and the drag of its axle; drag is implicit, so that it never turns the body round."""
@@ -209,18 +249,29 @@ class RigidBody(Body):
         return self.motion.with_twist(state, after * hinge.twist(state.X))
 
     def respond(self, exchanges: Sequence[Exchange], nodes: GridMotion | None, dt: float) -> str:
-        state = self._struck(self._predicted, dt)
-        moved = self.motion.moved(state, dt)
-        self._next = self._freed(moved)
-        if self._fastest(state) * dt > ALLOWED * self._dx:
-            return f'points of "{self.name}" cross a cell'
-        return ""
+        state = self._predicted
+        if nodes is not None and self.skin is not None:
+            given = np.zeros((len(self), 3))
+            given[:, : self.dimension] = self.skin.impulses(self.x, exchanges[0], nodes)
+            state = self._pushed(state, given, self._local @ self.state.R.T)
+        state = self._struck(state, dt)
+        self._next = self._freed(self.motion.moved(state, dt))
+        self._next_pull = self._next_pull + self.motion.mass * (self._next.V - state.V)  # of the axle
+        return too_fast(self, self._velocities(state), dt, self._dx)
+
+    def _pushed(self, state: RigidState, impulses: Array, arms: Array) -> RigidState:
+        """After impulses (n, 3) [N s] at arms (n, 3) [m]; what the axle does not let through, its bearing takes."""
+        P = impulses.sum(axis=0)
+        after = self.motion.pushed(state, P, np.cross(arms, impulses).sum(axis=0))
+        self._next_pull = self._next_pull + self.motion.mass * (after.V - state.V) - P
+        return after
 
     def _struck(self, state: RigidState, dt: float) -> RigidState:
         """After the impulses of obstacles."""
         around = self._around
         self._hits = np.zeros((0 if around is None else len(around.rows), 3))
-        within = MARGIN * dt * self._fastest(state) + SKIN * self._radius
+        fastest = float(np.sqrt((self._velocities(state) ** 2).sum(axis=1).max()))
+        within = MARGIN * dt * fastest + SKIN * self._radius
         contacts = self._contacts(state, within, dt)
         if contacts is None:
             return state
@@ -228,11 +279,7 @@ class RigidBody(Body):
         slow = QUICK * float(np.linalg.norm(state.V - self.state.V))
         struck = strike(contacts, self.motion.mobility(state), twist, dt, self.restitution, slow)
         self._hits = per_row(contacts, struck.impulses, len(self._hits))
-        P = struck.impulses.sum(axis=0)
-        T = np.cross(contacts.arms, struck.impulses).sum(axis=0)
-        after = self.motion.pushed(state, P, T)
-        self._next_pull = self._next_pull + self.motion.mass * (after.V - state.V) - P
-        return after
+        return self._pushed(state, struck.impulses, contacts.arms)
 
     def _contacts(self, state: RigidState, within: float, dt: float) -> Contacts | None:
         """Where it may touch obstacles; None where it is far from all of them."""
@@ -274,7 +321,8 @@ class RigidBody(Body):
 
     @property
     def nbytes(self) -> int:
-        return int(10 * self._local.nbytes + 8 * self._points.points.nbytes)
+        held = 10 * self._local.nbytes + 8 * self._points.points.nbytes
+        return int(held) + sum(one.nbytes for one in self.particle_sets())
 
     def topology(self) -> tuple[NDArray[np.int32] | None, NDArray[np.int32] | None]:
         return self.boundary.cells, self.boundary.facets
@@ -288,7 +336,8 @@ class RigidBody(Body):
             "inertia": self.motion.J,
             "mass": np.array(self.motion.mass),
         }
-        return {"axle": self.axle, "restitution": self.restitution, "arrays": arrays}
+        settings = {"axle": self.axle, "friction": self.friction, "restitution": self.restitution}
+        return settings | {"arrays": arrays}
 
     def fields(self) -> dict[str, NDArray]:
         """Data of its points for frames: id, x, v."""
@@ -314,11 +363,3 @@ class RigidBody(Body):
 def _nowhere(x: NDArray) -> NDArray:
     """Positions where no axis is periodic."""
     return x
-
-
-def _velocities(twist: Array, arms: Array) -> Array:
-    """Velocities (n, d) at arms (n, d) from the middle of a body that moves with a twist (6,)."""
-    d = arms.shape[1]
-    spatial = np.zeros((len(arms), 3))
-    spatial[:, :d] = arms
-    return np.ascontiguousarray((twist[:3] + np.cross(twist[3:], spatial))[:, :d])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from continua.geometry.rotation import cross_matrix
 
 Array = NDArray[np.float64]
+FINE = 0.01  # [rad] by which a body turns in a part of a step: near its middle axis the energy errs by 4e-6 in 10 s
 
 
 @dataclass(frozen=True)
@@ -110,14 +112,17 @@ class RigidMotion:
     def moved(self, state: RigidState, dt: float) -> RigidState:
         """After dt [s] without forces.
 
-        A free body turns with the angular velocity of half the step, for which L stays and the energy nearly does:
-        with the one of the beginning the energy would drift.
+        A free body turns with the angular velocity of half the step, for which L stays and the energy nearly does
+        (with the one of the beginning the energy would drift), in parts of a step that turn it by at most FINE.
         """
         if self.hinge is not None:
             return self.shifted(state, dt * self.twist(state))
-        half = RigidState(state.X, turn(0.5 * dt * self.spin(state)) @ state.R, state.V, state.L)
-        R = orthonormal(turn(dt * self.spin(half)) @ state.R)
-        return RigidState(state.X + dt * state.V, R, state.V, state.L)
+        parts = 1 if self.planar else max(1, math.ceil(dt * float(np.linalg.norm(self.spin(state))) / FINE))
+        now, part = state, dt / parts
+        for _ in range(parts):
+            half = RigidState(now.X, turn(0.5 * part * self.spin(now)) @ now.R, now.V, now.L)
+            now = RigidState(now.X, orthonormal(turn(part * self.spin(half)) @ now.R), now.V, now.L)
+        return RigidState(state.X + dt * state.V, now.R, state.V, state.L)
 
     def shifted(self, state: RigidState, shift: Array) -> RigidState:
         """Displaced by a twist (6,) [m, rad]. A free body keeps V and L, one on an axle its angular velocity."""

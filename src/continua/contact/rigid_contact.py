@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from continua import _core
-from continua.contact.colliders import KINDS, MODES
+from continua.contact.colliders import FAR, KINDS, MODES
 from continua.geometry.boundary import TouchPoints
 
 Array = NDArray[np.float64]
@@ -56,9 +57,7 @@ def contacts_of(
     arms, centers = arms @ R.T, centers @ R.T
     size = float(np.sqrt((arms**2).sum(axis=1).max()))
     found = []
-    for number, row in enumerate(rows):
-        if KINDS[int(row[KIND])] == "region":
-            continue
+    for number, row in _surfaces(rows):
         phi, _ = _surface(row, samples[number], X[None])
         speed = _speed(row, X, size)
         if phi[0] > STEEP * size + within + dt * speed:
@@ -83,6 +82,24 @@ def contacts_of(
         empty = np.zeros(0)
         return Contacts(none, none, none, empty, empty, np.zeros(0, bool), np.zeros(0, np.intp))
     return Contacts(*(np.ascontiguousarray(np.concatenate(parts)) for parts in zip(*found, strict=True)))
+
+
+def _surfaces(rows: Array) -> Iterator[tuple[int, Array]]:
+    """Rows of obstacles with their numbers. Rooms are their walls, since a point may touch several of them; regions of
+    fixed velocity have no surface."""
+    for number, row in enumerate(rows):
+        kind = KINDS[int(row[KIND])]
+        if kind == "box" and row[SIGN] < 0:
+            for axis, side in itertools.product(range(3), (1.0, -1.0)):
+                center, half = row[22 + axis], row[25 + axis]
+                if half < FAR:
+                    wall = row.copy()
+                    wall[[KIND, SIGN]] = KINDS.index("plane"), 1.0
+                    wall[22:] = 0.0
+                    wall[22 + axis], wall[25] = -side, -side * center - half
+                    yield number, wall
+        elif kind != "region":
+            yield number, row
 
 
 def _surface(row: Array, samples: Samples, x: Array) -> tuple[Array, Array]:
