@@ -17,6 +17,9 @@ Array = NDArray[np.float64]
 Samples = tuple[NDArray, NDArray, float] | None
 TOLERANCE = 1e-12  # of the largest velocity, to which the impulses are solved
 SWEEPS = 2000
+ROUNDS = 20  # in which points are added that impulses at others have brought too near
+MISSED = 1e-10  # of the largest velocity, by which a point may be too fast without being added
+SAME = 1e-3  # of the size of a body, within which balls touch at one point
 TOUCHING = 1e-6  # of the size of a body: gap of a point that sticky and slip obstacles hold
 STEEP = 2.0  # how fast the distance to an obstacle may change with position
 QUICK = 4.0  # times the speed of a bounce that gravity alone gives in a step: slower impacts do not bounce
@@ -28,6 +31,7 @@ class Contacts:
     """Points of a body that may touch obstacles in a step (n,)."""
 
     arms: Array  # (n, 3) from the middle of the body [m]
+    pivots: Array  # (n, 3) from there to the centers of the balls that touch; the arms, where points do
     normals: Array  # (n, 3) out of the obstacle
     velocities: Array  # (n, 3) of the obstacle there [m/s]
     gaps: Array  # (n,) at the beginning of the step [m]
@@ -64,23 +68,24 @@ def contacts_of(
             continue
         flat = KINDS[int(row[KIND])] == "plane" and not points.radius.any()
         chosen = points.hull if flat else np.arange(len(arms))
-        arm, phi, normal = _nearest(
+        arm, pivot, phi, normal = _nearest(
             points, chosen, arms, centers, X, row, samples[number], within + dt * speed
         )
         u = row[16:19] + np.cross(row[19:22], X + arm - row[4:7])
         gap = phi + dt * np.einsum("ni,ni->n", normal, u)  # the obstacle has gone that far in the step
-        near = np.minimum(gap, phi) < within
-        if not near.any():
+        near = np.flatnonzero(np.minimum(gap, phi) < within)
+        near = near[_apart(arm[near], SAME * size)]
+        if not len(near):
             continue
         mode = MODES[int(row[MODE])]
         held = (gap < TOUCHING * size) & (mode != "separate")
         friction = np.full(len(phi), np.inf if mode == "sticky" else row[FRICTION])
-        parts = (arm, normal, u, gap, friction, held, np.full(len(phi), number))
+        parts = (arm, pivot, normal, u, gap, friction, held, np.full(len(phi), number))
         found.append([part[near] for part in parts])
     if not found:
         none = np.zeros((0, 3))
         empty = np.zeros(0)
-        return Contacts(none, none, none, empty, empty, np.zeros(0, bool), np.zeros(0, np.intp))
+        return Contacts(none, none, none, none, empty, empty, np.zeros(0, bool), np.zeros(0, np.intp))
     return Contacts(*(np.ascontiguousarray(np.concatenate(parts)) for parts in zip(*found, strict=True)))
 
 
@@ -124,9 +129,9 @@ def _nearest(
     row: Array,
     samples: Samples,
     within: float,
-) -> tuple[Array, Array, Array]:
-    """Arms (n, 3), distances (n,) and normals (n, 3) where the chosen parts of the surface come nearest to an obstacle:
-    on their balls, or at the points themselves."""
+) -> tuple[Array, Array, Array, Array]:
+    """Arms and pivots (n, 3), distances (n,) and normals (n, 3) where the chosen parts of the surface come nearest to
+    an obstacle: on their balls, or at the points themselves."""
     arm, radius = arms[chosen].copy(), points.radius[chosen]
     ball = radius > 0
     phi, normal = _surface(row, samples, X + np.where(ball[:, None], centers[chosen], arm))
@@ -134,10 +139,17 @@ def _nearest(
     lowest = centers[chosen] - radius[:, None] * normal
     own = ball & (np.linalg.norm(lowest - arm, axis=1) <= points.reach[chosen])
     arm[own] = lowest[own]
+    pivot = np.where(own[:, None], centers[chosen], arm)
     beside = ball & ~own & (phi < within)  # the point is on its ball, so no nearer than that
     if beside.any():
         phi[beside], normal[beside] = _surface(row, samples, X + arm[beside])
-    return arm, phi, normal
+    return arm, pivot, phi, normal
+
+
+def _apart(arms: Array, hair: float) -> NDArray[np.intp]:
+    """Numbers of points (n, 3) without those that are at the place of an earlier one: a ball has many of them."""
+    _, first = np.unique(np.round(arms / hair), axis=0, return_index=True)
+    return np.sort(first)
 
 
 @dataclass(frozen=True)
@@ -158,7 +170,10 @@ def strike(
     times `restitution`, as far as that adds no energy: with friction or several points, Newton's rule could.
     """
     approach = -_normal_speeds(contacts, twist)
-    closing = -np.maximum(contacts.gaps, 0.0) / dt
+    # What turns does not move along a line: in the step pivots also go by (dt^2/2) w x (w x pivot).
+    bent = 0.5 * dt * np.cross(twist[3:], np.cross(twist[3:], contacts.pivots))
+    bend = np.einsum("ni,ni->n", bent, contacts.normals)
+    closing = -np.maximum(np.maximum(contacts.gaps, 0.0) / dt + bend, 0.0)
     plain = _solved(contacts, mobility, twist, closing)
     arrives = (approach > slow) & (-approach <= closing) & ~contacts.held
     if restitution == 0 or not arrives.any():
@@ -173,23 +188,40 @@ def _normal_speeds(contacts: Contacts, twist: Array) -> Array:
 
 
 def _solved(contacts: Contacts, mobility: Array, twist: Array, targets: Array) -> Struck:
-    after, impulses = twist.copy(), np.zeros((len(contacts), 3))
+    """With the points that come too near, and those that do so because of them, until there are no more."""
     speeds = [np.abs(twist[:3]).max(), np.abs(np.cross(twist[3:], contacts.arms)).max()]
     scale = max(*map(float, speeds), float(np.abs(contacts.velocities).max()), float(np.abs(targets).max()))
-    sweeps = _core.rigid_impulses(
-        np.ascontiguousarray(mobility),
-        after,
-        contacts.arms,
-        contacts.normals,
-        contacts.velocities,
-        np.ascontiguousarray(targets),
-        contacts.friction,
-        contacts.held,
-        impulses,
-        TOLERANCE * scale,
-        SWEEPS,
-    )
-    return Struck(after, impulses, sweeps)
+    struck = Struck(twist, np.zeros((len(contacts), 3)), 0)
+    active = contacts.held.copy()
+    for _ in range(ROUNDS):
+        late = ~active & (_normal_speeds(contacts, struck.twist) < targets - MISSED * scale)
+        if struck.sweeps and not late.any():
+            break
+        active |= late
+        after, impulses = twist.copy(), np.ascontiguousarray(struck.impulses[active])
+        after += mobility @ _wrench(contacts.arms[active], impulses)
+        sweeps = _core.rigid_impulses(
+            np.ascontiguousarray(mobility),
+            after,
+            contacts.arms[active],
+            contacts.normals[active],
+            contacts.velocities[active],
+            targets[active],
+            contacts.friction[active],
+            contacts.held[active],
+            impulses,
+            TOLERANCE * scale,
+            SWEEPS,
+        )
+        whole = np.zeros((len(contacts), 3))
+        whole[active] = impulses
+        struck = Struck(after, whole, struck.sweeps + max(sweeps, 1))
+    return struck
+
+
+def _wrench(arms: Array, impulses: Array) -> Array:
+    """Impulse and angular impulse (6,) about the middle of impulses (n, 3) at arms (n, 3)."""
+    return np.concatenate([impulses.sum(axis=0), np.cross(arms, impulses).sum(axis=0)])
 
 
 def _between(contacts: Contacts, twist: Array, plain: Struck, bouncing: Struck) -> Struck:
@@ -229,6 +261,7 @@ def displacement(contacts: Contacts, mobility: Array, most: float) -> Array:
     if inside.any():
         still = Contacts(
             contacts.arms,
+            contacts.pivots,
             contacts.normals,
             np.zeros_like(contacts.normals),
             contacts.gaps,
