@@ -328,7 +328,8 @@ class RigidBody(Body):
         return self.boundary.cells, self.boundary.facets
 
     def described(self) -> dict[str, Any]:
-        return {"facets": len(self.boundary.facets), "mass": self.motion.mass}
+        table = self.boundary.facets if self.boundary.cells is None else self.boundary.cells
+        return {"cells": len(table), "cell": "triangle"}
 
     def setup(self) -> dict[str, Any]:
         arrays = {
