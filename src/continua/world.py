@@ -319,7 +319,7 @@ class World:
             if one.self_moving and not one.particle_sets():
                 adding.check_resolution(self, f'body "{one.name}"', one.x.min(axis=0), one.x.max(axis=0))
                 explicit = not self.integrator_of(self.continuum_of(one)).implicit
-                one.show_surface(self.dtype, self.dx, explicit=explicit)
+                one.be_free(self.dtype, self.dx, explicit=explicit)
                 if self.started:
                     self.place(one)
         for body in self.mesh_bodies:

@@ -188,7 +188,7 @@ class RigidBody(Body):
     def walls(self) -> bool:
         return False
 
-    def show_surface(self, dtype: type[np.floating], dx: float, *, explicit: bool) -> None:
+    def be_free(self, dtype: type[np.floating], dx: float, *, explicit: bool) -> None:
         found = CollisionParticles.spread(self.x, self.boundary.facets, 0.5 * dx, self.mass)
         equal = replace(found, mass=np.full(len(found), self.motion.mass / len(found)))  # W20 section 4.6
         self.skin = CollisionSurface(str(self.name), equal, GridContact(self.friction), dtype)
