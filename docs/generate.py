@@ -43,6 +43,9 @@ TABLES = [
     ("Meshes", ("solid", 0, "mesh"), "`mesh` of solids; one of these tables:"),
     ("`[[springs]]`", ("springs", 0), ""),
     ("Chains and cloths", ("springs", 0, "springs"), "`springs` of springs; one of these tables:"),
+    ("`[[rigid]]`", ("rigid", 0), ""),
+    ("Axles", ("rigid", 0, "axle"), "`axle` of rigid bodies:"),
+    ("Motors", ("rigid", 0, "axle", "motor"), "`motor` of axles:"),
     (
         "Scripts",
         ("solid", 0, "scripted", 0),

@@ -11,6 +11,7 @@ void bind_vectors(nb::module_& m);
 void bind_mesh_on_grid(nb::module_& m);
 void bind_segments(nb::module_& m);
 void bind_rods(nb::module_& m);
+void bind_rigid(nb::module_& m);
 }
 
 // entry.cpp has the function that Python calls: it looks at the processor first.
@@ -61,4 +62,5 @@ NB_MODULE(_core, m) {
     continua::bind_mesh_on_grid(m);
     continua::bind_segments(m);
     continua::bind_rods(m);
+    continua::bind_rigid(m);
 }

@@ -12,11 +12,13 @@ os.environ.setdefault("GOMP_SPINCOUNT", "20000")
 if TYPE_CHECKING:
     from continua import gallery, integrators, io, materials, pointtest, render, scene, testing, transfers
     from continua.bodies import velocity as velocities
+    from continua.bodies.axle import Axle, Motor
     from continua.bodies.body import Body
     from continua.bodies.drain import Drain
     from continua.bodies.emitter import Emitter
     from continua.bodies.force import BodyForce
     from continua.bodies.points import ParticleBody
+    from continua.bodies.rigid_body import RigidBody
     from continua.bodies.scripted import Scripted
     from continua.bodies.solid_body import SolidBody
     from continua.bodies.spring_body import SpringBody
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
 # Where each public name lives; modules are loaded when first used, so that the command line starts at once.
 _HOMES = {
+    "Axle": "continua.bodies.axle",
     "Body": "continua.bodies.body",
     "BodyForce": "continua.bodies.force",
     "Contact": "continua.continuum.settings",
@@ -42,10 +45,12 @@ _HOMES = {
     "Drain": "continua.bodies.drain",
     "Emitter": "continua.bodies.emitter",
     "Gradient": "continua.bodies.variation",
+    "Motor": "continua.bodies.axle",
     "ParticleBody": "continua.bodies.points",
     "GridContact": "continua.contact.penalty",
     "PenaltyContact": "continua.contact.penalty",
     "Placed": "continua.bodies.start",
+    "RigidBody": "continua.bodies.rigid_body",
     "Scattered": "continua.bodies.start",
     "Scripted": "continua.bodies.scripted",
     "Simulation": "continua.simulation",
@@ -75,6 +80,7 @@ _MODULES = {
 }
 
 __all__ = [
+    "Axle",
     "Body",
     "BodyForce",
     "Contact",
@@ -84,9 +90,11 @@ __all__ = [
     "Emitter",
     "Gradient",
     "GridContact",
+    "Motor",
     "ParticleBody",
     "PenaltyContact",
     "Placed",
+    "RigidBody",
     "Scattered",
     "Scripted",
     "Simulation",

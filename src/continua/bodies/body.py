@@ -99,6 +99,13 @@ def too_fast(body: Body, v: Array, dt: float, dx: float) -> str:
     return "" if speed * dt <= MOST_CROSSED * dx else f'points of "{body.name}" that cross a cell'
 
 
+class Surroundings(Protocol):
+    """Obstacles at the end of a step as the core wants them (see ObstacleTable)."""
+
+    rows: Array  # (n, columns)
+    samples: list[tuple[NDArray, NDArray, float] | None]
+
+
 @dataclass
 class Totals:
     """Sums over a body beside those of its particle sets: elastic energy [J] of what is not in them, and, where it is
@@ -239,6 +246,22 @@ class Body(ABC):
         """Asked once for all bodies of its kind and continuum, itself the first, when all of them have responded to a
         grid of spacing dx [m]: contact between them that no grid resolves. Why dt is too long, or nothing."""
         return ""
+
+    def be_free(self, dtype: type[np.floating], dx: float, *, explicit: bool) -> None:
+        """From now on particles of its surface are on a grid of spacing dx [m].
+
+        explicit: whether elastic waves limit the steps.
+        """
+        raise TypeError(f"{type(self).__name__} does not move on its own")
+
+    def surround(self, obstacles: Surroundings) -> None:
+        """Before `predict`, without `walls`: the obstacles of the step, with their friction with its continuum."""
+        return
+
+    @property
+    def obstacle_impulses(self) -> Array:
+        """After `respond`, without `walls`: what the rows of obstacles gave to it (rows, 3) [N s]."""
+        raise TypeError(f"{type(self).__name__} meets obstacles at nodes")
 
     def settles(self) -> bool:
         """Whether its particles may move implicitly; else their energy was that of the explicit positions."""

@@ -40,7 +40,10 @@ class HybridStepper(NodeStepper):
 
     def to_grid(self, step: StepSetting, result: StepResult) -> None:
         with self._phase("predict"):
+            table = step.obstacles_of(self.name)
             for body in self.field.bodies:
+                if not body.walls:
+                    body.surround(table)
                 result.too_long = result.too_long or body.predict(step.t, step.dt, step.gravity, self.move)
         with self._phase("p2g"):
             d = self.field.dimension
@@ -71,6 +74,8 @@ class HybridStepper(NodeStepper):
             for body, exchanges in zip(self.field.bodies, self.field.exchanges, strict=True):
                 if not result.too_long:
                     result.too_long = body.respond(exchanges, motion, step.dt)
+                    if not body.walls:
+                        result.impulses += step.obstacles.per_obstacle(body.obstacle_impulses)
                 result.limits.append([exchange.particles.limits for exchange in exchanges])
             groups: dict[str, list[Body]] = {}
             for body in self.field.bodies:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 def build(scene: Scene) -> Simulation:
     """Simulation with everything the scene names, at time 0."""
+    from continua.bodies.rigid_body import RigidBody
     from continua.simulation import Simulation
 
     settings = scene.simulation
@@ -51,6 +52,12 @@ def build(scene: Scene) -> Simulation:
             simulation.add(mesh_body(mesh))
         except ContinuaError as error:
             raise SceneError(f'mesh body "{mesh.name}": {error}') from None
+    for rigid in scene.rigid:
+        options = {name: getattr(rigid, name) for name in type(rigid).model_fields if name != "shape"}
+        try:
+            simulation.add(RigidBody(rigid.shape, **options))
+        except ContinuaError as error:
+            raise SceneError(f'rigid body "{rigid.name}": {error}') from None
     for part in (*scene.collider, *scene.boundary, *scene.emitter, *scene.drain, *scene.contact):
         simulation.add(part)
     return simulation

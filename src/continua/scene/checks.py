@@ -36,7 +36,7 @@ def problem(path: Path, message: str) -> PydanticCustomError:
 
 def default_names(scene: Scene) -> None:
     """Give unnamed bodies, meshes, emitters and drains names: body1, body2, ..., solid1, ..., emitter1, ..."""
-    kinds = ("body", "solid", "springs", "emitter", "drain")
+    kinds = ("body", "solid", "springs", "rigid", "emitter", "drain")
     groups: dict[str, list[Any]] = {kind: list(getattr(scene, kind)) for kind in kinds}
     taken = {item.name for items in (*groups.values(), scene.collider) for item in items if item.name}
     for kind, items in groups.items():
@@ -57,15 +57,17 @@ def free_name(wanted: str, taken: set[str | None]) -> str:
 
 def check_scene(scene: Scene) -> None:
     """Raise a validation error for the first rule the scene breaks."""
-    if not (scene.body or scene.solid or scene.springs or scene.emitter):
+    if not (scene.body or scene.solid or scene.springs or scene.rigid or scene.emitter):
         raise problem(
-            (), "has nothing to simulate: add at least one [[body]], [[solid]], [[springs]] or [[emitter]]"
+            (),
+            "has nothing to simulate: add at least one [[body]], [[solid]], [[springs]], [[rigid]] or [[emitter]]",
         )
     if wrong := beyond_stability(scene.simulation.elastic_cfl, scene.simulation.force_dt):
         raise problem(("simulation", "elastic_cfl"), wrong)
     check_names(scene)
     check_continua(scene)
     check_meshes(scene)
+    check_rigid(scene)
     check_materials(scene)
     check_contacts(scene)
     check_dimension(scene)
@@ -81,7 +83,7 @@ def check_scene(scene: Scene) -> None:
 def check_names(scene: Scene) -> None:
     """No two bodies, meshes, emitters, drains, colliders or boundaries share a name."""
     seen: dict[str, str] = {}
-    for kind in ("body", "solid", "springs", "emitter", "drain", "collider", "boundary"):
+    for kind in ("body", "solid", "springs", "rigid", "emitter", "drain", "collider", "boundary"):
         for index, item in enumerate(getattr(scene, kind)):
             name = getattr(item, "name", None)
             if name in seen:
@@ -92,19 +94,19 @@ def check_names(scene: Scene) -> None:
 
 def members(scene: Scene) -> Iterator[tuple[str, int, Any]]:
     """(kind, number, settings) of everything that belongs to a continuum."""
-    for kind in ("body", "solid", "springs", "emitter"):
+    for kind in ("body", "solid", "springs", "rigid", "emitter"):
         for index, item in enumerate(getattr(scene, kind)):
             yield kind, index, item
 
 
 def moves_itself(item: Any) -> bool:
     """Whether a body moves on its own and only shows the grid its surface."""
-    return isinstance(getattr(item, "contact", None), GridContact)
+    return hasattr(item, "home") or isinstance(getattr(item, "contact", None), GridContact)
 
 
 def home_of(item: Any) -> str:
     """The continuum that a table belongs to."""
-    return str(item.continuum or (SOLIDS if moves_itself(item) else MAIN))
+    return str(item.continuum or getattr(item, "home", SOLIDS if moves_itself(item) else MAIN))
 
 
 def continua(scene: Scene) -> list[str]:
@@ -263,6 +265,22 @@ def check_meshes(scene: Scene) -> None:
             raise problem(("springs", index, "springs"), "is a cloth, which needs a 3D scene")
 
 
+def check_rigid(scene: Scene) -> None:
+    """Rigid bodies have a mass, and an axle or a velocity."""
+    for index, body in enumerate(scene.rigid):
+        if (body.mass is None) == (body.density is None):
+            raise problem(("rigid", index), "needs either mass or density, and not both")
+        if body.axle is not None and body.velocity is not None:
+            raise problem(
+                ("rigid", index, "velocity"), "does not fit an axle, about which a body only turns: use spin"
+            )
+        if integrator_of(scene, home_of(body)).incompressible:
+            raise problem(
+                ("rigid", index),
+                'cannot move in an incompressible flow: set simulation.integrator to "symplectic"',
+            )
+
+
 def check_surface(kind: str, index: int, body: Any) -> None:
     """A body that only shows the grid its surface is a solid, and not on the grid."""
     if kind != "solid":
@@ -356,7 +374,7 @@ def check_drains(scene: Scene) -> None:
 def check_hidden(scene: Scene) -> None:
     """What is hidden in pictures is there."""
     for index, name in enumerate(scene.render.hide):
-        check_known(scene, name, ("render", "hide", index), "body", "solid", "springs", "emitter")
+        check_known(scene, name, ("render", "hide", index), "body", "solid", "springs", "rigid", "emitter")
 
 
 def check_known(scene: Scene, name: str, path: Path, *kinds: str) -> None:

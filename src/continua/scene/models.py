@@ -4,19 +4,21 @@ The same classes serve TOML scene files, Python scenes, `run.json` and the JSON 
 All quantities are in SI units.
 """
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from continua._model import PLAIN, WHOLE, Count, Finite, Flag, NonNegative, Positive, Seed, Vector
+from continua._model import PLAIN, WHOLE, Count, Finite, Flag, Fraction, NonNegative, Positive, Seed, Vector
+from continua.bodies.axle import Axle
+from continua.bodies.body import RIGID
 from continua.bodies.drain import Drain
 from continua.bodies.emitter import Emitter
 from continua.bodies.fields import PassiveLike
 from continua.bodies.scripted import Scripted
 from continua.bodies.start import StartLike
 from continua.bodies.variation import FieldLike
-from continua.bodies.velocity import VelocityLike
+from continua.bodies.velocity import Rigid, VelocityLike
 from continua.contact.boundaries import AnyBoundary
 from continua.contact.colliders import AnyCollider
 from continua.contact.penalty import AnyMeshContact, PenaltyContact
@@ -203,6 +205,43 @@ class SpringSettings(MeshSettings):
     )
 
 
+class RigidSettings(Settings):
+    """A body that does not deform; the arguments of `continua.RigidBody`."""
+
+    home: ClassVar[str] = RIGID
+
+    name: str | None = Field(
+        default=None, min_length=1, description="name, unique in the scene; left out: rigid1, rigid2, ..."
+    )
+    shape: AnyShape = Field(description="its inside; not points")
+    density: Positive | None = Field(default=None, description="[kg/m^3], if no mass is given")
+    mass: Positive | None = Field(default=None, description="[kg], if no density is given")
+    velocity: Rigid | Vector | None = Field(
+        default=None,
+        description="of its middle at the start [m/s], with the spin as a table; left out: at rest",
+    )
+    spin: Finite | Vector | None = Field(
+        default=None,
+        description="angular velocity at the start [rad/s], a vector, in 2D or about an axle a number; left out: none",
+    )
+    axle: Axle | None = Field(
+        default=None, description="axis about which it only turns; left out: it is free"
+    )
+    friction: NonNegative = Field(
+        default=0.0, description="Coulomb coefficient with other rigid bodies of its continuum"
+    )
+    restitution: Fraction = Field(
+        default=0.0, description="speed after an impact on a collider over that before"
+    )
+    size: Positive | None = Field(
+        default=None,
+        description="length of the facets of round shapes [m]; left out: a 32nd of the longest side",
+    )
+    continuum: str | None = Field(
+        default=None, min_length=1, description='continuum it belongs to; left out: "rigid"'
+    )
+
+
 class RunSettings(Settings):
     """How long to simulate and what to keep."""
 
@@ -257,6 +296,7 @@ class Scene(Settings):
     body: list[BodySettings] = Field(default_factory=list, description="pieces of material")
     solid: list[SolidSettings] = Field(default_factory=list, description="solids made of a mesh")
     springs: list[SpringSettings] = Field(default_factory=list, description="chains and cloths of springs")
+    rigid: list[RigidSettings] = Field(default_factory=list, description="bodies that do not deform")
     continuum: list[Continuum] = Field(
         default_factory=list, description="velocity fields of their own, which bodies join by name"
     )
