@@ -347,6 +347,12 @@ def implicit_positions(particles: Particles, out: Particles, lattice: Lattice, k
 def gather_values(particles: Particles, lattice: Lattice, order: Order, links: Links, nodes: NDArray, dimension: int, degree: int, values: NDArray) -> None:
     """Node vectors at the particles, into values."""
 
+def gather_gradients(particles: Particles, lattice: Lattice, order: Order, links: Links, nodes: NDArray, dimension: int, degree: int, values: NDArray) -> None:
+    """Gradients of node vectors at the particles, into values (d d, capacity)."""
+
+def scatter_matrices(particles: Particles, lattice: Lattice, order: Order, links: Links, values: NDArray, dimension: int, degree: int, add: bool, nodes: NDArray) -> None:
+    """Sums of matrices times the gradients of the weights."""
+
 def scatter_values(particles: Particles, lattice: Lattice, order: Order, links: Links, values: NDArray, dimension: int, degree: int, squared: bool, add: bool, nodes: NDArray) -> None:
     """Sums of particle vectors at nodes, with the weights or their squares."""
 

@@ -235,6 +235,10 @@ class Body(ABC):
         """
         raise TypeError(f"{type(self).__name__} does not move on its own")
 
+    def press(self, exchanges: Sequence[Exchange], nodes: GridMotion, dt: float) -> None:
+        """Add impulses of forces that depend on node velocities, `nodes.given`, to the momentum in `nodes.forced`."""
+        return
+
     def respond(self, exchanges: Sequence[Exchange], nodes: GridMotion, dt: float) -> str:
         """What the grid did is taken over: the state at the end of the step, written to the new side.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,13 +20,11 @@ from continua.bodies.body import (
     Totals,
     too_fast,
 )
-from continua.bodies.collision_surface import CollisionSurface
 from continua.bodies.particles import Limits, ParticleSet
 from continua.bodies.rigid_motion import RigidState
 from continua.bodies.rigid_setup import first_twist, motion_of, torque_factor, vertex_shares
+from continua.bodies.rigid_surface import RigidSurface
 from continua.bodies.velocity import Rigid
-from continua.contact.collision_particles import CollisionParticles
-from continua.contact.penalty import GridContact
 from continua.contact.rigid_contact import QUICK, Contacts, contacts_of, displacement, per_row, strike
 from continua.errors import SetupError
 from continua.geometry.base import Shape
@@ -111,7 +108,9 @@ class RigidBody(Body):
         self._push: Array | None = None
         self._around: Surroundings | None = None
         self._hits = np.zeros((0, 3))
-        self.skin: CollisionSurface | None = None  # its surface on the grid
+        self.skin: RigidSurface | None = None  # its surface on the grid
+        self._stored: dict[str, NDArray] = {}  # of the surface, until there is one
+        self._weight = 0.0  # gravity [m/s^2]
 
     def __len__(self) -> int:
         return len(self._local)
@@ -125,7 +124,10 @@ class RigidBody(Body):
     @property
     def x(self) -> Array:
         """Positions (N, d) [m] of the points of its surface."""
-        return np.ascontiguousarray((self.state.X + self._local @ self.state.R.T)[:, : self.dimension])
+        return self._places(self.state)
+
+    def _places(self, state: RigidState) -> Array:
+        return np.ascontiguousarray((state.X + self._local @ state.R.T)[:, : self.dimension])
 
     @property
     def v(self) -> Array:
@@ -189,10 +191,17 @@ class RigidBody(Body):
         return False
 
     def be_free(self, dtype: type[np.floating], dx: float, *, explicit: bool) -> None:
-        found = CollisionParticles.spread(self.x, self.boundary.facets, 0.5 * dx, self.mass)
-        equal = replace(found, mass=np.full(len(found), self.motion.mass / len(found)))  # W20 section 4.6
-        self.skin = CollisionSurface(str(self.name), equal, GridContact(self.friction), dtype)
-        self.skin.place(self.x, self._wrap)
+        self.skin = RigidSurface(
+            str(self.name),
+            self.x,
+            self.boundary.facets,
+            mass=self.motion.mass,
+            friction=self.friction,
+            dx=dx,
+            dtype=dtype,
+        )
+        if self._stored:
+            self.skin.restore(self._stored)
 
     def particle_sets(self) -> Sequence[ParticleSet]:
         return () if self.skin is None else (self.skin.set,)
@@ -207,7 +216,7 @@ class RigidBody(Body):
             self._points = touch_points(self.boundary, max(dx, 2 * self._radius / FINEST))
         if self.skin is not None:
             self.skin.place(self.x, wrap)
-            self.skin.set.limits = Limits(self.max_speed)
+            self.skin.set.limits = Limits(self.max_speed, self.skin.wave)
 
     def begin(self, t: float) -> None:
         self._push = None
@@ -222,6 +231,7 @@ class RigidBody(Body):
         motion, state = self.motion, self.state
         P, T = np.zeros(3), np.zeros(3)
         P[: self.dimension] = motion.mass * dt * gravity
+        self._weight = float(np.linalg.norm(gravity))
         if self._push is not None:
             push = np.zeros((len(self), 3))
             push[:, : self.dimension] = self.mass[:, None] * self._push
@@ -232,7 +242,7 @@ class RigidBody(Body):
         self._next_pull = self.pull + motion.mass * (self._predicted.V - state.V) - P
         v = self._velocities(self._predicted)
         if self.skin is not None:
-            self.skin.give(v, None)
+            self.skin.give(v)
         return too_fast(self, v, dt, self._dx)
 
     def _turned(self, state: RigidState, dt: float) -> RigidState:
@@ -248,6 +258,10 @@ class RigidBody(Body):
         after /= 1 + dt * self.axle.drag / inertia
         return self.motion.with_twist(state, after * hinge.twist(state.X))
 
+    def press(self, exchanges: Sequence[Exchange], nodes: GridMotion, dt: float) -> None:
+        if self.skin is not None:
+            self.skin.press(self.x, exchanges[0], nodes, dt, self._weight)
+
     def respond(self, exchanges: Sequence[Exchange], nodes: GridMotion | None, dt: float) -> str:
         state = self._predicted
         if nodes is not None and self.skin is not None:
@@ -257,6 +271,8 @@ class RigidBody(Body):
         state = self._struck(state, dt)
         self._next = self._freed(self.motion.moved(state, dt))
         self._next_pull = self._next_pull + self.motion.mass * (self._next.V - state.V)  # of the axle
+        if self.skin is not None:
+            self.skin.follow(self._places(self._next))
         return too_fast(self, self._velocities(state), dt, self._dx)
 
     def _pushed(self, state: RigidState, impulses: Array, arms: Array) -> RigidState:
@@ -305,6 +321,8 @@ class RigidBody(Body):
 
     def accept(self, dt: float, limits: Sequence[Limits], period: Array) -> None:
         self.state, self.pull = self._next, self._next_pull
+        if self.skin is not None:
+            self.skin.accept()
 
     # ---- looking and saving ----------------------------------------------------------------------------------
 
@@ -346,19 +364,18 @@ class RigidBody(Body):
 
     def snapshot(self) -> dict[str, NDArray]:
         state = self.state
-        return {
-            "X": state.X.copy(),
-            "R": state.R.copy(),
-            "V": state.V.copy(),
-            "L": state.L.copy(),
-            "pull": self.pull.copy(),
-        }
+        data = {"X": state.X, "R": state.R, "V": state.V, "L": state.L, "pull": self.pull}
+        surface = self._stored if self.skin is None else self.skin.snapshot()
+        return {name: array.copy() for name, array in {**data, **surface}.items()}
 
     def restore(self, data: Mapping[str, NDArray]) -> None:
         if missing := ", ".join(sorted({"X", "R", "V", "L", "pull"} - set(data))):
             raise SetupError(f'the stored body "{self.name}" is no rigid body, it has no {missing}')
         self.state = RigidState(*(np.array(data[key]) for key in ("X", "R", "V", "L")))
         self.pull = np.array(data["pull"])
+        self._stored = {name: np.array(data[name]) for name in ("fibres", "wave") if name in data}
+        if self.skin is not None and self._stored:
+            self.skin.restore(self._stored)
 
 
 def _nowhere(x: NDArray) -> NDArray:

@@ -53,8 +53,12 @@ class HybridStepper(NodeStepper):
             self.field.scatter(self.forced, step.dt, momentum=False, stress=True)
             self.forced += self.given
         with self._phase("grid"):
-            for nodes in (self.given, self.forced):
-                _core.momentum_to_velocity(nodes, d, [0.0] * d)
+            _core.momentum_to_velocity(self.given, d, [0.0] * d)
+            self.company = _Neighbours(self.field).company
+            motion = GridMotion(self.given, self.forced, self.forced, self.company)
+            for body, exchanges in zip(self.field.bodies, self.field.exchanges, strict=True):
+                body.press(exchanges, motion, step.dt)
+            _core.momentum_to_velocity(self.forced, d, [0.0] * d)
             self.nodes = self._node_array(self._nodes)
             self.nodes[:] = self.forced
 
@@ -70,7 +74,7 @@ class HybridStepper(NodeStepper):
     def to_bodies(self, step: StepSetting, result: StepResult) -> None:
         with self._phase("respond"):
             met = self.forced if np.array_equal(self.nodes, self.forced) else self.nodes
-            motion = GridMotion(self.given, self.forced, met, _Neighbours(self.field).company)
+            motion = GridMotion(self.given, self.forced, met, self.company)
             for body, exchanges in zip(self.field.bodies, self.field.exchanges, strict=True):
                 if not result.too_long:
                     result.too_long = body.respond(exchanges, motion, step.dt)
