@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,10 @@ class CollisionParticles:
 
     def __len__(self) -> int:
         return len(self.facet)
+
+    def some(self, chosen: NDArray[np.bool_]) -> CollisionParticles:
+        """Those of a mask (Q,)."""
+        return replace(self, facet=self.facet[chosen], weights=self.weights[chosen], mass=self.mass[chosen])
 
     @property
     def corners(self) -> Indices:
