@@ -20,6 +20,7 @@ RECOVERY = (
     0.1  # of an overlap that a step undoes: surfaces creep, since nodes between touching ones are still free
 )
 FACING = -0.3  # cosine of the angle between normals of surfaces that may touch
+NEVER = -2.0  # no surfaces of the same body
 
 
 class HybridStepper(NodeStepper):
@@ -54,8 +55,8 @@ class HybridStepper(NodeStepper):
             self.forced += self.given
         with self._phase("grid"):
             _core.momentum_to_velocity(self.given, d, [0.0] * d)
-            self.company = _Neighbours(self.field).company
-            motion = GridMotion(self.given, self.forced, self.forced, self.company)
+            self.neighbours = _Neighbours(self.field)
+            motion = self._motion(self.forced)
             for body, exchanges in zip(self.field.bodies, self.field.exchanges, strict=True):
                 body.press(exchanges, motion, step.dt)
             _core.momentum_to_velocity(self.forced, d, [0.0] * d)
@@ -74,7 +75,7 @@ class HybridStepper(NodeStepper):
     def to_bodies(self, step: StepSetting, result: StepResult) -> None:
         with self._phase("respond"):
             met = self.forced if np.array_equal(self.nodes, self.forced) else self.nodes
-            motion = GridMotion(self.given, self.forced, met, self.company)
+            motion = self._motion(met)
             for body, exchanges in zip(self.field.bodies, self.field.exchanges, strict=True):
                 if not result.too_long:
                     result.too_long = body.respond(exchanges, motion, step.dt)
@@ -82,21 +83,34 @@ class HybridStepper(NodeStepper):
                         result.impulses += step.obstacles.per_obstacle(body.obstacle_impulses)
                 result.limits.append([exchange.particles.limits for exchange in exchanges])
 
+    def _motion(self, met: NDArray) -> GridMotion:
+        near = self.neighbours
+        return GridMotion(self.given, self.forced, met, near.company, near.others)
+
 
 class _Neighbours:
     """Which particles of a field have others to meet, found when it is first asked."""
 
     def __init__(self, field: Field) -> None:
         self._field = field
-        self._found: dict[int, NDArray[np.bool_]] | None = None
+        self._found: dict[float, dict[int, NDArray[np.bool_]]] = {}
 
     def company(self, exchange: Exchange) -> NDArray[np.bool_]:
         """Of the particles of a set (N,), in order of creation."""
-        if self._found is None:
-            self._found = self._find()
-        return self._found[id(exchange)]
+        return self._near(exchange, FACING)
 
-    def _find(self) -> dict[int, NDArray[np.bool_]]:
+    def others(self, exchange: Exchange) -> NDArray[np.bool_]:
+        """The same without surfaces of the same body."""
+        if len(self._field.bodies) == 1:
+            return np.zeros(len(exchange.particles), bool)
+        return self._near(exchange, NEVER)
+
+    def _near(self, exchange: Exchange, facing: float) -> NDArray[np.bool_]:
+        if facing not in self._found:
+            self._found[facing] = self._find(facing)
+        return self._found[facing][id(exchange)]
+
+    def _find(self, facing: float) -> dict[int, NDArray[np.bool_]]:
         every, x, normals, bodies = [], [], [], []
         for number, body in enumerate(self._field.bodies):
             surfaces = body.contact_surfaces()
@@ -115,7 +129,7 @@ class _Neighbours:
             np.concatenate(bodies),
             self._field.lattice,
             self._field.degree,
-            FACING,
+            facing,
             out,
         )
         parts = np.split(out.astype(bool), np.cumsum([len(part) for part in x])[:-1])
