@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from continua.bodies.solid_body import SolidBody
     from continua.bodies.spring_body import SpringBody
     from continua.bodies.start import Placed, Scattered
+    from continua.bodies.strands import Strands
     from continua.bodies.variation import Gradient
     from continua.concurrency import set_threads, threads
     from continua.contact import boundaries, colliders, motions
     from continua.contact.penalty import GridContact, PenaltyContact
+    from continua.contact.strand_contact import StrandContact
     from continua.continuum.settings import Contact, Continuum
     from continua.errors import ContinuaError
     from continua.geometry import meshes, shapes
@@ -54,6 +56,8 @@ _HOMES = {
     "Simulation": "continua.simulation",
     "SolidBody": "continua.bodies.solid_body",
     "SpringBody": "continua.bodies.spring_body",
+    "StrandContact": "continua.contact.strand_contact",
+    "Strands": "continua.bodies.strands",
     "set_threads": "continua.concurrency",
     "threads": "continua.concurrency",
 }
@@ -96,6 +100,8 @@ __all__ = [
     "Simulation",
     "SolidBody",
     "SpringBody",
+    "StrandContact",
+    "Strands",
     "__version__",
     "boundaries",
     "colliders",

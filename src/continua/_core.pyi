@@ -276,6 +276,48 @@ class MeshSprings:
 
     def pattern(self) -> tuple[Any, ...]: ...
 
+class MeshRods:
+    """Discrete elastic rods, see continua.mesh.rods."""
+
+    def __init__(
+        self,
+        points: NDArray,
+        offsets: NDArray,
+        directors: NDArray,
+        stretching: float,
+        bending: tuple[float, float],
+        twisting: float,
+    ) -> None: ...
+
+    def energy(self, x: NDArray) -> float: ...
+
+    def gradient(self, x: NDArray, out: NDArray) -> None: ...
+
+    def hessian(self, x: NDArray, positive: bool, out: NDArray) -> None: ...
+
+    def product(self, hessian: NDArray, dx: NDArray, out: NDArray) -> None: ...
+
+    def diagonal(self, hessian: NDArray, out: NDArray) -> None: ...
+
+    def hessian_size(self) -> int: ...
+
+    def pattern(self) -> tuple[Any, ...]: ...
+
+    def edge_blocks(self, hessian: NDArray, own: NDArray, before: NDArray) -> None: ...
+
+    def angle_blocks(self, hessian: NDArray, coupling: NDArray, factors: NDArray) -> None: ...
+
+    def accept(self, x: NDArray) -> None: ...
+
+    def state(self, tangents: NDArray, directors: NDArray, twist: NDArray) -> None: ...
+
+    def set_state(self, tangents: NDArray, directors: NDArray, twist: NDArray) -> None: ...
+
+    def hold(self, edges: NDArray, along: NDArray, directors: NDArray) -> None: ...
+
+    def angles(self, x: NDArray, out: NDArray) -> None: ...
+
+
 def tangent_rows(material: str, dimension: int) -> int: ...
 
 def implicit_energy(particles: Particles, parameters: MaterialParameters, material: str, lattice: Lattice, order: Order, links: Links, velocity: NDArray, dimension: int, degree: int, dt: float) -> float:
@@ -366,3 +408,21 @@ class MeshOnGrid:
     def factorise(self, first: NDArray, column: NDArray, values: NDArray) -> None: ...
 
     def apply(self, r: NDArray, out: NDArray) -> None: ...
+
+def nearby_segments(x: NDArray, motion: NDArray, segments: NDArray, distance: float, along: NDArray, skip: float) -> NDArray:
+    """Pairs of segments closer than a distance, now or on the way, ascending (any, 2)."""
+
+def crossed_segments(before: NDArray, after: NDArray, segments: NDArray, along: NDArray, skip: float) -> tuple[Any, ...]:
+    """
+    Pairs of segments that went through each other (any, 2), and how often (any,).
+    """
+
+def closest_segment_points(x: NDArray, segments: NDArray, pairs: NDArray, parameters: NDArray, distance: NDArray, normal: NDArray) -> None:
+    """
+    Where pairs of segments are closest, how close, and the direction from the first to the second.
+    """
+
+def segment_impulses(segments: NDArray, pairs: NDArray, parameters: NDArray, normal: NDArray, allowed: NDArray, friction: NDArray, sweeps: int, inverse_mass: NDArray, v: NDArray, impulse: NDArray, pressed: NDArray) -> int:
+    """
+    Sweeps of impulses between pairs that approach faster than allowed, into v, impulse, pressed; the number of sweeps.
+    """

@@ -29,6 +29,7 @@ from continua.grid.reach import check_resolution as resolution_warning
 from continua.integrators.schemes import Optimization
 from continua.materials.base import Material, NativeMaterial
 from continua.materials.incompressible import IncompressibleFluid
+from continua.materials.rod import Rod
 from continua.memory import most_particles, too_many
 
 if TYPE_CHECKING:
@@ -94,6 +95,12 @@ def add_made_body(world: World, body: Body) -> Body:
     _check_dimension(world, f"the {body.stem}", body.dimension)
     if body in world.bodies:
         raise SetupError(f'the body "{body.name}" has been added already; make another one')
+    for other in body.follows():
+        if other not in world.bodies:
+            called = f'"{other.name}" ' if other.name else ""
+            raise SetupError(
+                f"the {body.stem} grow on a body {called}({other.label}) that is not in this simulation; add that first"
+            )
     body.continuum = world.continuum_for(body.continuum or body.home)
     check_company(world, body, body.continuum)
     integrator = world.integrator_of(body.continuum)
@@ -213,6 +220,10 @@ def check_resolution(world: World, what: str, lower: NDArray, upper: NDArray) ->
 
 def _check_material(world: World, material: Material, continuum: str) -> None:
     """Materials must fit the integrator of their continuum, and incompressible fluids each other."""
+    if isinstance(material, Rod):
+        raise SetupError(
+            "a Rod is the material of Strands, not of particles; use ct.Strands, or another material"
+        )
     integrator = world.integrator_of(continuum)
     fluid = isinstance(material, IncompressibleFluid)
     if fluid != integrator.incompressible:

@@ -128,7 +128,7 @@ class Body(ABC):
     visible before `accept`.
     """
 
-    kind: ClassVar[str] = ""  # in frames: "points", "mesh", "springs"
+    kind: ClassVar[str] = ""  # in frames: "points", "mesh", "springs", "strands"
     stem: ClassVar[str] = "body"  # of names that are not given: body1, body2, ...
     name: str | None
     dimension: int
@@ -202,6 +202,15 @@ class Body(ABC):
         """Its terms for a minimiser over node velocities; one exchange for every set."""
         return ()
 
+    def follows(self) -> Sequence[Body]:
+        """Bodies whose places it looks up in a step; they must be in the same world, and there first."""
+        return ()
+
+    def expected(self, t: float, ahead: float) -> Array:
+        """Where its points (N, d) [m] get by the end of a step at time t [s], `ahead` [s] from now, as far as can be
+        said before it: for what follows it."""
+        return np.asarray(self.x + ahead * self.v, dtype=np.float64)
+
     @property
     def self_moving(self) -> bool:
         """Whether it moves on its own, by `predict`, and takes from the grid only what contact does, by `respond`.
@@ -238,6 +247,11 @@ class Body(ABC):
         Why dt is too long, or nothing.
         """
         raise TypeError(f"{type(self).__name__} does not move on its own")
+
+    def meet(self, group: Sequence[Body], dt: float, dx: float) -> str:
+        """Asked once for all bodies of its kind and continuum, itself the first, when all of them have responded to a
+        grid of spacing dx [m]: contact between them that no grid resolves. Why dt is too long, or nothing."""
+        return ""
 
     def be_free(self, dtype: type[np.floating], dx: float, *, explicit: bool) -> None:
         """From now on particles of its surface are on a grid of spacing dx [m].
@@ -277,6 +291,10 @@ class Body(ABC):
     def totals(self) -> Totals:
         """Energies and momenta that its particle sets do not hold."""
         return Totals()
+
+    def report(self) -> dict[str, float]:
+        """More columns of the diagnostics; those of the same name are added up."""
+        return {}
 
     def elastic_energies(self) -> Array | None:
         """Energy of every particle (N,) [J] of its set; None where `totals` holds it."""

@@ -83,6 +83,14 @@ class FreeMesh(ABC):
         self._moved, self._pulled = PointState(x + dt * change, v + change), pull + held
         return too_fast(self.body, self._moved.v, dt, exchanges[0].lattice.dx)
 
+    def meet(self, group: Sequence[FreeMesh], dt: float, dx: float) -> str:
+        """As `Body.meet`."""
+        return ""
+
+    def report(self) -> dict[str, float]:
+        """As `Body.report`."""
+        return {}
+
     def accept(self, dt: float) -> None:
         """The body goes there."""
         assert self._moved is not None

@@ -7,6 +7,7 @@ from pydantic.dataclasses import dataclass
 
 from continua._model import CONFIG, Flag, Fraction, NonNegative, Positive
 from continua._validation import raises
+from continua.contact.strand_contact import StrandContact
 from continua.errors import SetupError
 
 
@@ -78,7 +79,7 @@ def _penalty_unless_said(value: Any) -> Any:
     return {"type": "penalty", **value} if isinstance(value, dict) else value
 
 
-MeshContactSetting = PenaltyContact | GridContact
+MeshContactSetting = PenaltyContact | GridContact | StrandContact
 AnyMeshContact = Annotated[
-    MeshContactSetting, Field(discriminator="type"), BeforeValidator(_penalty_unless_said)
+    PenaltyContact | GridContact, Field(discriminator="type"), BeforeValidator(_penalty_unless_said)
 ]

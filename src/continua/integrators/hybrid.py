@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from continua import _core
-from continua.bodies.body import GridMotion, Prediction
+from continua.bodies.body import Body, GridMotion, Prediction
 from continua.contact.fields import ContactField
 from continua.grid.blocks import Buffer
 from continua.integrators.field import Field
@@ -82,6 +82,12 @@ class HybridStepper(NodeStepper):
                     if not body.walls:
                         result.impulses += step.obstacles.per_obstacle(body.obstacle_impulses)
                 result.limits.append([exchange.particles.limits for exchange in exchanges])
+            groups: dict[str, list[Body]] = {}
+            for body in self.field.bodies:
+                groups.setdefault(body.kind, []).append(body)
+            for group in groups.values():
+                if not result.too_long:
+                    result.too_long = group[0].meet(group, step.dt, self.field.lattice.dx)
 
     def _motion(self, met: NDArray) -> GridMotion:
         near = self.neighbours
