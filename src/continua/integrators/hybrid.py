@@ -20,7 +20,6 @@ RECOVERY = (
     0.1  # of an overlap that a step undoes: surfaces creep, since nodes between touching ones are still free
 )
 FACING = -0.3  # cosine of the angle between normals of surfaces that may touch
-NEVER = -2.0  # no surfaces of the same body
 
 
 class HybridStepper(NodeStepper):
@@ -99,30 +98,30 @@ class _Neighbours:
 
     def __init__(self, field: Field) -> None:
         self._field = field
-        self._found: dict[float, dict[int, NDArray[np.bool_]]] = {}
+        self._found: dict[bool, dict[int, NDArray[np.bool_]]] = {}
 
     def company(self, exchange: Exchange) -> NDArray[np.bool_]:
         """Of the particles of a set (N,), in order of creation."""
-        return self._near(exchange, FACING)
+        return self._near(exchange, own=True)
 
     def others(self, exchange: Exchange) -> NDArray[np.bool_]:
         """The same without surfaces of the same body."""
         if len(self._field.bodies) == 1:
             return np.zeros(len(exchange.particles), bool)
-        return self._near(exchange, NEVER)
+        return self._near(exchange, own=False)
 
-    def _near(self, exchange: Exchange, facing: float) -> NDArray[np.bool_]:
-        if facing not in self._found:
-            self._found[facing] = self._find(facing)
-        return self._found[facing][id(exchange)]
+    def _near(self, exchange: Exchange, *, own: bool) -> NDArray[np.bool_]:
+        if own not in self._found:
+            self._found[own] = self._find(own)
+        return self._found[own][id(exchange)]
 
-    def _find(self, facing: float) -> dict[int, NDArray[np.bool_]]:
+    def _find(self, own: bool) -> dict[int, NDArray[np.bool_]]:
         every, x, normals, bodies = [], [], [], []
         for number, body in enumerate(self._field.bodies):
             surfaces = body.contact_surfaces()
             for exchange, surface in zip(self._field.exchanges[number], surfaces, strict=True):
                 places = exchange.particles.by_id(exchange.particles.arrays.x)
-                area = np.zeros_like(places) if surface.normals is None else surface.normals
+                area = surface.normals if own and surface.normals is not None else np.zeros_like(places)
                 size = np.linalg.norm(area, axis=1, keepdims=True)
                 every.append(exchange)
                 x.append(places)
@@ -135,7 +134,7 @@ class _Neighbours:
             np.concatenate(bodies),
             self._field.lattice,
             self._field.degree,
-            facing,
+            FACING,
             out,
         )
         parts = np.split(out.astype(bool), np.cumsum([len(part) for part in x])[:-1])
