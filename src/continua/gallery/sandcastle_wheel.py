@@ -21,6 +21,7 @@ from continua import Simulation
 from continua.contact import colliders
 from continua.contact.motions import Keyframes
 from continua.gallery._measure import depth, kept, momentum_error
+from continua.gallery._paddles import paddle_wheel
 from continua.gallery._running import SceneRun
 from continua.geometry import shapes
 from continua.materials import Snow
@@ -48,33 +49,6 @@ PADDLES, HUB, TIP, WIDTH, DEPTH = 6, 0.11, 0.30, 0.07, 0.5  # number, radii, pad
 START, TRAVEL, TIME = (-0.85, 0.33, 0.0), 1.7, 1.5  # centre at the start [m], way [m], duration [s]
 
 
-def outline() -> np.ndarray:
-    """Outline of the wheel (N, 2) [m], counter-clockwise and visible from the centre."""
-    corners = []
-    for turn in 2 * np.pi * np.arange(PADDLES) / PADDLES:
-        side = np.arcsin(WIDTH / 2 / HUB)  # half the angle that a paddle takes of the hub
-        gap = np.linspace(side, 2 * np.pi / PADDLES - side, 5)
-        paddle = [(TIP, -WIDTH / 2), (TIP, WIDTH / 2)]
-        local = np.array(paddle + [(HUB * np.cos(a), HUB * np.sin(a)) for a in gap])
-        rotation = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
-        corners.append(local @ rotation.T)
-    return np.concatenate(corners)
-
-
-def wheel() -> tuple[np.ndarray, np.ndarray]:
-    """Closed mesh, vertices (V, 3) [m] and faces (F, 3): the outline extruded along z, a fan on either side."""
-    ring = outline()
-    n = len(ring)
-    front, back = np.full(n, DEPTH / 2), np.full(n, -DEPTH / 2)
-    axle = [[0.0, 0.0, DEPTH / 2], [0.0, 0.0, -DEPTH / 2]]
-    vertices = np.concatenate([np.column_stack([ring, front]), np.column_stack([ring, back]), axle])
-    a = np.arange(n)
-    b = (a + 1) % n
-    caps = [(a, b, np.full(n, 2 * n)), (n + b, n + a, np.full(n, 2 * n + 1))]
-    sides = [(a, n + a, n + b), (a, n + b, b)]
-    return vertices + START, np.concatenate([np.column_stack(f) for f in (*caps, *sides)])
-
-
 def castle() -> shapes.Shape:
     """A wall around a yard between four towers."""
     wall = shapes.Box((0.0, 0.11, 0.0), (0.5, 0.22, 0.36)) - shapes.Box((0.0, 0.17, 0.0), (0.3, 0.24, 0.18))
@@ -83,7 +57,8 @@ def castle() -> shapes.Shape:
     return shapes.Union([wall, *towers])
 
 
-VERTICES, FACES = wheel()
+VERTICES, FACES = paddle_wheel(PADDLES, HUB, TIP, WIDTH, DEPTH)
+VERTICES = VERTICES + START
 
 scene = Scene(
     title="Paddle wheel through a sandcastle",
