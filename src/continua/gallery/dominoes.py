@@ -22,7 +22,6 @@ import numpy as np
 from continua import Simulation
 from continua.bodies.rigid_body import RigidBody
 from continua.contact import colliders
-from continua.continuum import Contact, Continuum
 from continua.gallery._measure import energy
 from continua.gallery._running import SceneRun
 from continua.geometry import shapes
@@ -65,7 +64,7 @@ def plate(number: int, name: str) -> RigidSettings:
         name=name,
         shape=shapes.Box((x, HEIGHT / 2, 0.0), (THICKNESS, HEIGHT, WIDTH)),
         density=DENSITY,
-        continuum="even" if number % 2 else "odd",
+        friction=0.2,
         velocity={"linear": (0.0, 0.0, 0.0), "angular": (0.0, 0.0, spin), "center": edge, "type": "rigid"},
     )
 
@@ -73,8 +72,6 @@ def plate(number: int, name: str) -> RigidSettings:
 scene = Scene(
     title="Dominoes",
     simulation=SimulationSettings(dx=0.02, gravity=(0.0, -G, 0.0)),
-    continuum=[Continuum("odd"), Continuum("even")],
-    contact=[Contact("odd", "even", friction=0.2)],
     rigid=[plate(k, name) for k, name in enumerate(("first", "second", "third", "fourth", "fifth"))],
     collider=[colliders.Plane(normal=(0.0, 1.0, 0.0), friction=0.6, name="floor")],
     run=RunSettings(duration=2.0, fps=24.0),
