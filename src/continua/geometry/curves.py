@@ -29,7 +29,11 @@ class Curves:
         if self.points.ndim != 2 or self.points.shape[1] != 3 or not np.isfinite(self.points).all():
             raise GeometryError("the points of curves must be finite numbers of shape (N, 3)")
         counts = np.array([len(self.points)] if lengths is None else lengths)
-        if counts.ndim != 1 or not np.issubdtype(counts.dtype, np.integer) or counts.sum() != len(self.points):
+        if (
+            counts.ndim != 1
+            or not np.issubdtype(counts.dtype, np.integer)
+            or counts.sum() != len(self.points)
+        ):
             raise GeometryError(
                 f"the lengths of curves must be whole numbers that add up to the {len(self.points)} points"
             )
