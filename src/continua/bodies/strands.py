@@ -44,7 +44,7 @@ class Strands(MeshBody):
     surface, which must be in the same world; a motion (`ct.motions`) or a function t -> (position, rotation); "held":
     nothing, they stay where they are; "free": nothing, they are as free as all others. Left out: `Fur` stays in what it
     grows on, other strands are free. Of a point that is scripted too, the script counts. The other arguments are those
-    of `MeshBody`.
+    of `MeshBody`; left out, `start` is where the motion of the roots begins.
 
     A strand is clamped where two neighbouring points are scripted: the section of the segment between them then turns
     with the motion of the script, or, where its points go their own ways, along with the segment and without spin.
@@ -86,7 +86,7 @@ class Strands(MeshBody):
             velocity=velocity,
             name=name,
             scripted=scripted,
-            start=start,
+            start=self.roots.start if start is None and self.roots is not None else start,
             drag=drag,
             damping=damping,
             on_grid=on_grid,

@@ -13,12 +13,14 @@ from pydantic_core import PydanticSerializationError
 from continua.errors import ContinuaError, OutputError, SceneError
 from continua.io.checksum import file_checksum, text_checksum
 from continua.scene import catalogue
+from continua.scene.checks import FREE_OR_HELD
 from continua.scene.load import LoadedScene, from_source, open_scene, read, to_data, validate
 
 if TYPE_CHECKING:
     from continua.bodies.solid_body import SolidBody
     from continua.bodies.spring_body import SpringBody
-    from continua.scene.models import Scene, SolidSettings, SpringSettings
+    from continua.bodies.strands import Strands
+    from continua.scene.models import Scene, SolidSettings, SpringSettings, StrandsSettings
     from continua.simulation import Simulation
 
 
@@ -45,10 +47,12 @@ def build(scene: Scene) -> Simulation:
             fields=body.fields,
             continuum=body.continuum,
         )
-    meshes: list[SolidSettings | SpringSettings] = [*scene.solid, *scene.springs]
+    meshes: list[SolidSettings | SpringSettings | StrandsSettings]
+    meshes = [*scene.solid, *scene.springs, *scene.strands]
+    named: dict[str | None, Any] = {collider.name: collider for collider in scene.collider}
     for mesh in meshes:
         try:
-            simulation.add(mesh_body(mesh))
+            named[mesh.name] = simulation.add(mesh_body(mesh, named))
         except ContinuaError as error:
             raise SceneError(f'mesh body "{mesh.name}": {error}') from None
     for part in (*scene.collider, *scene.boundary, *scene.emitter, *scene.drain, *scene.contact):
@@ -56,17 +60,35 @@ def build(scene: Scene) -> Simulation:
     return simulation
 
 
-def mesh_body(settings: SolidSettings | SpringSettings) -> SolidBody | SpringBody:
-    """The body that a table [[solid]] or [[springs]] describes."""
+def mesh_body(
+    settings: SolidSettings | SpringSettings | StrandsSettings, named: dict[str | None, Any]
+) -> SolidBody | SpringBody | Strands:
+    """The body that a table [[solid]], [[springs]] or [[strands]] describes; `named`: what it may name."""
     from continua.bodies.solid_body import SolidBody
     from continua.bodies.spring_body import SpringBody
-    from continua.scene.models import SolidSettings
+    from continua.scene.models import SolidSettings, StrandsSettings
 
     options: dict[str, Any] = {name: getattr(settings, name) for name in type(settings).model_fields}
     if isinstance(settings, SolidSettings):
         options["regions"] = [(region.shape, region.material) for region in settings.regions]
         return SolidBody(options.pop("mesh"), options.pop("material"), **options)
+    if isinstance(settings, StrandsSettings):
+        return _strands(options, named)
     return SpringBody(options.pop("springs"), **options)
+
+
+def _strands(options: dict[str, Any], named: dict[str | None, Any]) -> Strands:
+    """Strands, with others in place of their names."""
+    from continua.bodies.strands import Strands
+    from continua.contact.colliders import Collider
+    from continua.geometry.meshes import Fur
+
+    curves, roots = options.pop("curves"), options["roots"]
+    if isinstance(curves, Fur) and isinstance(curves.on, str):
+        curves = dataclasses.replace(curves, on=named[curves.on])
+    if isinstance(roots, str) and roots not in FREE_OR_HELD:
+        options["roots"] = named[roots].movement if isinstance(named[roots], Collider) else named[roots]
+    return Strands(curves, options.pop("material"), **options)
 
 
 def describe(loaded: LoadedScene) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from continua.bodies.fields import mistake
 from continua.bodies.variation import Gradient, check_range, numeric_fields, same_kind
 from continua.continuum import MAIN
 from continua.errors import MaterialError
-from continua.geometry.meshes import Cloth
+from continua.geometry.meshes import Cloth, Fur
 from continua.geometry.shapes import Shape
 from continua.integrators import Optimization
 from continua.materials import Material, NativeMaterial
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from continua.scene.models import Scene
 
 Path = tuple[str | int, ...]
+FREE_OR_HELD = ("free", "held")  # roots of strands that follow nothing
 
 
 def problem(path: Path, message: str) -> PydanticCustomError:
@@ -35,7 +36,7 @@ def problem(path: Path, message: str) -> PydanticCustomError:
 
 def default_names(scene: Scene) -> None:
     """Give unnamed bodies, meshes, emitters and drains names: body1, body2, ..., solid1, ..., emitter1, ..."""
-    kinds = ("body", "solid", "springs", "emitter", "drain")
+    kinds = ("body", "solid", "springs", "strands", "emitter", "drain")
     groups: dict[str, list[Any]] = {kind: list(getattr(scene, kind)) for kind in kinds}
     taken = {item.name for items in (*groups.values(), scene.collider) for item in items if item.name}
     for kind, items in groups.items():
@@ -56,15 +57,17 @@ def free_name(wanted: str, taken: set[str | None]) -> str:
 
 def check_scene(scene: Scene) -> None:
     """Raise a validation error for the first rule the scene breaks."""
-    if not (scene.body or scene.solid or scene.springs or scene.emitter):
+    if not (scene.body or scene.solid or scene.springs or scene.strands or scene.emitter):
         raise problem(
-            (), "has nothing to simulate: add at least one [[body]], [[solid]], [[springs]] or [[emitter]]"
+            (),
+            "has nothing to simulate: add at least one [[body]], [[solid]], [[springs]], [[strands]] or [[emitter]]",
         )
     if wrong := beyond_stability(scene.simulation.elastic_cfl, scene.simulation.force_dt):
         raise problem(("simulation", "elastic_cfl"), wrong)
     check_names(scene)
     check_continua(scene)
     check_meshes(scene)
+    check_strands(scene)
     check_materials(scene)
     check_contacts(scene)
     check_dimension(scene)
@@ -80,7 +83,7 @@ def check_scene(scene: Scene) -> None:
 def check_names(scene: Scene) -> None:
     """No two bodies, meshes, emitters, drains, colliders or boundaries share a name."""
     seen: dict[str, str] = {}
-    for kind in ("body", "solid", "springs", "emitter", "drain", "collider", "boundary"):
+    for kind in ("body", "solid", "springs", "strands", "emitter", "drain", "collider", "boundary"):
         for index, item in enumerate(getattr(scene, kind)):
             name = getattr(item, "name", None)
             if name in seen:
@@ -91,7 +94,7 @@ def check_names(scene: Scene) -> None:
 
 def members(scene: Scene) -> Iterator[tuple[str, int, Any]]:
     """(kind, number, settings) of everything that belongs to a continuum."""
-    for kind in ("body", "solid", "springs", "emitter"):
+    for kind in ("body", "solid", "springs", "strands", "emitter"):
         for index, item in enumerate(getattr(scene, kind)):
             yield kind, index, item
 
@@ -216,7 +219,7 @@ def side_of(scene: Scene, name: str, path: Path) -> str:
 
 def is_free(scene: Scene, name: str) -> bool:
     """Whether this is a mesh that moves on its own, not with a grid."""
-    for mesh in (*scene.solid, *scene.springs):
+    for mesh in (*scene.solid, *scene.springs, *scene.strands):
         if mesh.name == name:
             optimized = isinstance(integrator_of(scene, mesh.continuum), Optimization)
             alone = optimized and not (scene.body or scene.emitter)
@@ -226,8 +229,8 @@ def is_free(scene: Scene, name: str) -> bool:
 
 def check_meshes(scene: Scene) -> None:
     """Mesh bodies have a mass, a material that meshes can be made of, and an integrator that moves them."""
-    kinds: tuple[tuple[str, list[Any]], ...] = (("solid", scene.solid), ("springs", scene.springs))
-    for kind, index, body in [(kind, i, body) for kind, bodies in kinds for i, body in enumerate(bodies)]:
+    meshes = [entry for entry in members(scene) if entry[0] in ("solid", "springs", "strands")]
+    for kind, index, body in meshes:
         integrator = integrator_of(scene, body.continuum)
         if integrator.incompressible:
             raise problem(
@@ -248,6 +251,21 @@ def check_meshes(scene: Scene) -> None:
             raise problem(("springs", index), "needs either mass or density, and not both")
         if isinstance(body.springs, Cloth) and scene.dimension == 2:
             raise problem(("springs", index, "springs"), "is a cloth, which needs a 3D scene")
+
+
+def check_strands(scene: Scene) -> None:
+    """Strands live in 3D, and name what they grow on or are rooted in."""
+    for index, body in enumerate(scene.strands):
+        if scene.dimension == 2:
+            raise problem(
+                ("strands", index),
+                "is for 3D scenes: give simulation.gravity three numbers, or use [[springs]]",
+            )
+        kinds = ("solid", "springs", "collider")
+        if isinstance(body.curves, Fur) and isinstance(body.curves.on, str):
+            check_known(scene, body.curves.on, ("strands", index, "curves", "on"), *kinds)
+        if isinstance(body.roots, str) and body.roots not in FREE_OR_HELD:
+            check_known(scene, body.roots, ("strands", index, "roots"), *kinds)
 
 
 def unusable(material: Material) -> str:
@@ -332,12 +350,12 @@ def check_drains(scene: Scene) -> None:
 def check_hidden(scene: Scene) -> None:
     """What is hidden in pictures is there."""
     for index, name in enumerate(scene.render.hide):
-        check_known(scene, name, ("render", "hide", index), "body", "solid", "springs", "emitter")
+        check_known(scene, name, ("render", "hide", index), "body", "solid", "springs", "strands", "emitter")
 
 
 def check_known(scene: Scene, name: str, path: Path, *kinds: str) -> None:
     """`name` is the name of something of one of these kinds."""
-    known = [str(item.name) for kind in kinds for item in getattr(scene, kind)]
+    known = [item.name for kind in kinds for item in getattr(scene, kind) if item.name is not None]
     if name not in known:
         what = f"{', '.join(kinds[:-1])} or {kinds[-1]}{suggestion(name, known)}"
         raise problem(path, f'is "{name}", but there is no such {what} (known: {", ".join(known) or "none"})')

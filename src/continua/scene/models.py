@@ -19,12 +19,13 @@ from continua.bodies.variation import FieldLike
 from continua.bodies.velocity import VelocityLike
 from continua.contact.boundaries import AnyBoundary
 from continua.contact.colliders import AnyCollider
+from continua.contact.motions import AnyMotion
 from continua.contact.penalty import PenaltyContact
 from continua.continuum import Contact, Continuum
-from continua.geometry.meshes import AnyMesh, AnySprings, SimplexMesh, SpringMesh
+from continua.geometry.meshes import AnyCurves, AnyMesh, AnySprings, Curves, SimplexMesh, SpringMesh
 from continua.geometry.shapes import AnyShape
 from continua.integrators import AnyIntegrator, Symplectic
-from continua.materials import AnyMaterial
+from continua.materials import AnyMaterial, Rod
 from continua.plan import frame_count
 from continua.scene.checks import check_scene, default_names
 from continua.transfers import APIC, AnyTransfer
@@ -137,10 +138,12 @@ class BodySettings(Settings):
 
 
 class MeshSettings(Settings):
-    """What solids and springs have in common."""
+    """What solids, springs and strands have in common."""
 
     name: str | None = Field(
-        default=None, min_length=1, description="name, unique in the scene; left out: solid1, springs1, ..."
+        default=None,
+        min_length=1,
+        description="name, unique in the scene; left out: solid1, springs1, strands1, ...",
     )
     velocity: VelocityLike | None = Field(
         default=None, description="velocity at the start [m/s]; left out: at rest"
@@ -201,6 +204,24 @@ class SpringSettings(MeshSettings):
     )
 
 
+class StrandsSettings(MeshSettings):
+    """Hair, ropes and wires; the arguments of `continua.Strands`."""
+
+    curves: AnyCurves | SkipJsonSchema[InstanceOf[Curves]] = Field(
+        description="where the strands are at rest"
+    )
+    material: Rod = Field(description="section and elasticity")
+    directors: Vector | None = Field(
+        default=None,
+        description="where the first half axis of an elliptic section points at rest; left out: any, without twist",
+    )
+    roots: AnyMotion | str | None = Field(
+        default=None,
+        description="what the first two points of every strand follow: a motion, the name of a mesh body or collider, "
+        '"held" or "free"; left out: fur stays in what it grows on, other strands are free',
+    )
+
+
 class RunSettings(Settings):
     """How long to simulate and what to keep."""
 
@@ -255,6 +276,7 @@ class Scene(Settings):
     body: list[BodySettings] = Field(default_factory=list, description="pieces of material")
     solid: list[SolidSettings] = Field(default_factory=list, description="solids made of a mesh")
     springs: list[SpringSettings] = Field(default_factory=list, description="chains and cloths of springs")
+    strands: list[StrandsSettings] = Field(default_factory=list, description="hair, ropes and wires")
     continuum: list[Continuum] = Field(
         default_factory=list, description="velocity fields of their own, which bodies join by name"
     )
