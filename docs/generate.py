@@ -52,6 +52,14 @@ TABLES = [
         '`material` of strands; such a table (`type = "rod"` may be left out):',
     ),
     (
+        "Contact of strands",
+        ("strands", 0, "contact"),
+        '`contact` of strands; one of these tables (`type = "strands"` may be left out):',
+    ),
+    ("`[[rigid]]`", ("rigid", 0), ""),
+    ("Axles", ("rigid", 0, "axle"), "`axle` of rigid bodies:"),
+    ("Motors", ("rigid", 0, "axle", "motor"), "`motor` of axles:"),
+    (
         "Scripts",
         ("solid", 0, "scripted", 0),
         '`scripted` of solids, springs and strands: a list of such tables (`type = "scripted"` may be left out):',

@@ -30,6 +30,11 @@ std::vector<Field<T>> fields_of(const std::vector<nb::object>& list, int64_t row
         field.nodes = checked<T>(list[f].attr("nodes"), name + ".nodes", {field.blocks, kBlockNodes<d>, 4});
         const nb::object friction = list[f].attr("wall_friction");
         if (!friction.is_none()) field.wall_friction = checked<double>(friction, name + ".wall_friction", {rows});
+        field.walls = nb::cast<bool>(list[f].attr("walls"));
+        field.slack = nb::cast<double>(list[f].attr("slack"));
+        field.recovery = nb::cast<double>(list[f].attr("recovery"));
+        if (!(field.slack <= 1)) throw std::invalid_argument(name + ".slack: must be at most 1");
+        if (!(field.recovery >= 0 && field.recovery <= 1)) throw std::invalid_argument(name + ".recovery: must lie between 0 and 1");
         int number = 0;
         for (nb::handle set : list[f].attr("sets"))
             field.sets.push_back(set_of<T, d>(set, name + ".sets[" + std::to_string(number++) + "]"));

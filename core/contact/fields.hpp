@@ -27,6 +27,9 @@ struct Field {
     T* nodes;
     std::vector<FieldSet<T>> sets;
     const double* wall_friction = nullptr;  // of the rows of obstacles, in place of their own
+    bool walls = true;                      // whether obstacles act on its nodes
+    double slack = -1;                      // overlap with obstacles [cells], in place of that of the law if not negative
+    double recovery = 0;                    // part of an overlap that a step undoes; such bodies have an inside
 
     bool any_normals() const {
         return std::any_of(sets.begin(), sets.end(), [](const auto& set) { return set.normals != nullptr; });

@@ -28,6 +28,13 @@ inline double coulomb(double friction, double push, double slide) {
     return std::fmin(friction * std::fmax(push, 0.0), slide);
 }
 
+// Approach that contact leaves [m/s]: enough to close a gap in a step; of an overlap a part is undone, slowly, so that bodies
+// are not thrown apart.
+inline double allowed_approach(double gap, double recovery, double dx, double dt) {
+    constexpr double kMostUndone = 5e-3;  // cells per step
+    return gap > 0 ? gap / dt : std::fmax(recovery * gap, -kMostUndone * dx) / dt;
+}
+
 struct ContactLoss {
     Vec3 lost{0, 0, 0};
     Vec3 left{0, 0, 0};  // r - lost, without cancellation
@@ -35,7 +42,7 @@ struct ContactLoss {
     bool touching = false;  // whether anything is lost at all
 };
 
-// closing: approach that is still allowed [m/s], max(gap, 0)/dt.
+// closing: approach that is still allowed [m/s], max(gap, 0)/dt; negative where an overlap is undone.
 inline ContactLoss contact_loss(const Vec3& r, const Vec3& n, double closing, ContactMode mode, double friction) {
     ContactLoss out;
     const double vn = dot(r, n);
@@ -56,7 +63,7 @@ inline ContactLoss contact_loss(const Vec3& r, const Vec3& n, double closing, Co
     for (int i = 0; i < 3; ++i) {
         out.lost[i] = out.push * n[i] + part * tangent[i];
         out.left[i] = keep * tangent[i];
-        if (closing > 0) out.left[i] += closing * n[i];
+        if (closing != 0) out.left[i] += closing * n[i];
     }
     return out;
 }

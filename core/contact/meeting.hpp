@@ -38,8 +38,9 @@ class Meeting {
         for (const PairRule& rule : rules) pairs.emplace_back(rule, fields[rule.a], fields[rule.b]);
         for (const auto& pair : pairs) paired_ = paired_ || !pair.keys.empty();
         for (const auto& field : fields)
-            obstacles.push_back(surfaces.empty() ? ObstacleZone<T, d>{}
-                                                 : ObstacleZone<T, d>(field, lattice, surfaces, law, of_walls().on));
+            obstacles.push_back(surfaces.empty() || !field.walls
+                                    ? ObstacleZone<T, d>{}
+                                    : ObstacleZone<T, d>(field, lattice, surfaces, law, of_walls().on));
         for (const auto& pair : pairs) keys_.insert(keys_.end(), pair.keys.begin(), pair.keys.end());
         for (const auto& zone : obstacles) keys_.insert(keys_.end(), zone.keys.begin(), zone.keys.end());
         sort_unique(keys_);
@@ -72,7 +73,7 @@ class Meeting {
             find_extent_gaps<T, d, degree>(pair, fields_[pair.rule.a], fields_[pair.rule.b], a, b, lattice_);
         }
         for (size_t f = 0; f < fields_.size(); ++f)
-            find_obstacle_gaps<T, d, degree>(obstacles[f], fields_[f], zones[f], surfaces, lattice_, law_, of_walls());
+            find_obstacle_gaps<T, d, degree>(obstacles[f], fields_[f], zones[f], surfaces, lattice_, law_of(fields_[f]), of_walls());
     }
 
     // Velocities change in place; totals of the rules and of the rows of obstacles.
@@ -93,9 +94,20 @@ class Meeting {
     bool held(const ObstacleNode& node) const {
         return surfaces[node.surface].shape.mode != ContactMode::separate && node.held(law_, double(lattice_.dx));
     }
-    double gap(const ObstacleNode& node) const { return node.gap(law_.slack * double(lattice_.dx)); }
+    double gap(const ObstacleNode& node, int32_t field = 0) const {
+        return node.gap(slack_of(fields_[field]) * double(lattice_.dx));
+    }
 
   private:
+    double slack_of(const Field<T>& field) const { return field.slack < 0 ? law_.slack : field.slack; }
+    ObstacleLaw law_of(const Field<T>& field) const {
+        ObstacleLaw own = law_;
+        own.slack = slack_of(field);
+        return own;
+    }
+    double closing(double gap, double recovery, double dt) const {
+        return allowed_approach(gap, recovery, double(lattice_.dx), dt);
+    }
     struct Place {
         int32_t of, slot;  // pair or field, and its block in its zone
     };
@@ -213,7 +225,7 @@ class Meeting {
         const ObstacleNode& node = nodes[i];
         if (surfaces[node.surface].shape.mode != ContactMode::separate) return false;
         if (i + 1 < end && nodes[i + 1].node == node.node) return false;
-        return !(node.template approach<T, d>(fields_[field]) > std::max(gap(node), 0.0) / dt);
+        return !(node.template approach<T, d>(fields_[field]) > closing(gap(node, field), fields_[field].recovery, dt));
     }
     void gather_pairs(const Presence& here, int i, double dt, NodeWork& work) const {
         for (size_t k = 0; k < here.pairs.size(); ++k) {
@@ -223,7 +235,8 @@ class Meeting {
             if (!node.shared || dot(node.n, node.n) == 0) continue;
             const double gap = node.gap(pair.rule.slack * double(lattice_.dx));
             if (!(gap < std::numeric_limits<double>::infinity())) continue;
-            work.pairs.push_back({pair.rule.a, pair.rule.b, node.n, std::max(gap, 0.0) / dt, pair.rule.friction,
+            const double recovery = std::max(fields_[pair.rule.a].recovery, fields_[pair.rule.b].recovery);
+            work.pairs.push_back({pair.rule.a, pair.rule.b, node.n, closing(gap, recovery, dt), pair.rule.friction,
                                   ContactMode::separate, {}});
             work.pair_of.push_back(int(k));
             work.take(pair.rule.a, node_of(pair.rule.a, pair.block_a[slot], i));
@@ -238,10 +251,10 @@ class Meeting {
                 const ObstacleNode& node = zone.nodes[work.next[k]];
                 const ObstacleSurface& surface = surfaces[node.surface];
                 const bool hold = held(node);
-                const double between = gap(node);
+                const double between = gap(node, field);
                 if (!hold && !(between < std::numeric_limits<double>::infinity())) continue;
                 work.walls.push_back({field, -1, {-node.out[0], -node.out[1], -node.out[2]},
-                                      hold ? 0.0 : std::max(between, 0.0) / dt, wall_friction(field, surface),
+                                      hold ? 0.0 : closing(between, fields_[field].recovery, dt), wall_friction(field, surface),
                                       hold ? surface.shape.mode : ContactMode::separate, node.velocity});
                 work.row_of.push_back(surface.row);
                 work.take(field, node_of(field, node.block, i));

@@ -69,6 +69,7 @@ def add_body(
             f'regions[{number}] of body "{name}" holds no particle; move it, enlarge it or leave it out'
         )
     body.append(points, v, gradient if world.transfer_of(continuum).affine else 0 * gradient, volumes)
+    check_company(world, body, continuum)
     world.take(body)
     return body
 
@@ -99,13 +100,14 @@ def add_made_body(world: World, body: Body) -> Body:
             raise SetupError(
                 f"the {body.stem} grow on a body {called}({other.label}) that is not in this simulation; add that first"
             )
-    body.continuum = world.continuum_for(body.continuum)
+    body.continuum = world.continuum_for(body.continuum or body.home)
+    check_company(world, body, body.continuum)
     integrator = world.integrator_of(body.continuum)
     if integrator.incompressible:
         raise SetupError(
             'mesh bodies do not live in integrator="incompressible"; use "symplectic" or "optimization"'
         )
-    off_grid = any(mesh.on_grid is False for mesh in mesh_bodies([body]))
+    off_grid = any(mesh.on_grid is False and not mesh.self_moving for mesh in mesh_bodies([body]))
     if off_grid and not isinstance(integrator, Optimization):
         raise SetupError(
             f'a mesh body off the grid needs integrator="optimization", not {type(integrator).__name__}; '
@@ -114,6 +116,17 @@ def add_made_body(world: World, body: Body) -> Body:
     body.name = _new_name(world, body.name, body.stem)
     world.take(body)
     return body
+
+
+def check_company(world: World, body: Body, continuum: str) -> None:
+    """Bodies that move on their own share a velocity field with others like them only."""
+    for other in world.bodies_of(continuum):
+        if other.self_moving != body.self_moving:
+            raise SetupError(
+                f'the bodies "{body.name or body.label}" and "{other.name}" cannot share the continuum "{continuum}": '
+                "one moves with the velocity of the grid, the other on its own; give one of them another continuum, "
+                "where they meet by contact"
+            )
 
 
 def add_emitter(world: World, emitter: Emitter) -> ParticleBody:

@@ -175,6 +175,9 @@ class Simulation:
     def _look_at_changes(self) -> None:
         """What was added since the last step, a contact or a collider as well as a body, counts from now on."""
         if self.world.changed:
+            for name, stepper in self._steppers.items():
+                if stepper.self_moving != self.world.moves_itself(name):  # its first body has come
+                    self._steppers[name] = self._make_stepper(name)
             self._pairs = rules.pairs(self.world)
             self.contact_impulses = {
                 pair.label: self.contact_impulses.get(pair.label, np.zeros(3)) for pair in self._pairs
@@ -193,6 +196,7 @@ class Simulation:
             exponential=world.deformation == "exponential",
             push_out=world.push_out,
             name=continuum,
+            self_moving=world.moves_itself(continuum),
         )
 
     @property
@@ -236,15 +240,15 @@ class Simulation:
         for name in world.continua:
             bodies = [body for body in world.bodies_of(name) if body.particle_sets()]
             found = stability_bounds(bodies, world.dx, world.cfl, world.elastic_cfl)
-            integrator = world.integrator_of(name)
-            if integrator.implicit:
+            integrator, own = world.integrator_of(name), world.moves_itself(name)
+            if integrator.implicit and not own:  # those that move on their own know what limits them
                 found = [bound for bound in found if bound.name == "cfl"]
-            if bodies and (integrator.implicit or integrator.incompressible) and world.gravity.any():
+            if bodies and (own or integrator.implicit or integrator.incompressible) and world.gravity.any():
                 found.append(gravity_bound(world.gravity, world.dx, world.cfl))
             bounds += found
         speed = {name: fastest(world.grid_bodies_of(name)) for name in world.continua}
         for pair in self._pairs:
-            if pair.slack == 0 and speed[pair.a] + speed[pair.b] > 0:
+            if pair.slack == 0 and pair.passable and speed[pair.a] + speed[pair.b] > 0:
                 dt = THIN_APPROACH * world.dx / (speed[pair.a] + speed[pair.b])
                 bounds.append(Bound(dt, f"contact of thin {pair.a} and {pair.b}"))
         return bounds
@@ -309,8 +313,8 @@ class Simulation:
         if any(one.bad is not None for one in found):
             return ""
         for one in found:
-            if one.unconverged:
-                return f"solver: {one.unconverged}"
+            if one.unconverged or one.too_long:
+                return one.too_long or f"solver: {one.unconverged}"
         return "strain" if result.max_strain > MAX_STRAIN else ""
 
     def _try(self, moving: Mapping[str, Stepper], dt: float) -> MeetingResult:

@@ -20,7 +20,7 @@ from continua._validation import (
     shown,
     whole_number,
 )
-from continua.bodies.body import Body
+from continua.bodies.body import HOMES, MAIN, Body
 from continua.bodies.drain import Drain
 from continua.bodies.emitter import Emitter
 from continua.bodies.fields import Fields
@@ -32,7 +32,7 @@ from continua.bodies.variation import Regions, Vary
 from continua.bodies.velocity import GivenVelocity
 from continua.contact.boundaries import FixedVelocity, Periodic, blocks_of_period
 from continua.contact.colliders import Collider
-from continua.continuum.settings import MAIN, Contact, Continuum
+from continua.continuum.settings import Contact, Continuum
 from continua.errors import SetupError
 from continua.geometry.base import Shape
 from continua.grid.blocks import SIDE, Lattice
@@ -261,7 +261,7 @@ class World:
         if not isinstance(name, str) or not name:
             raise SetupError(f"continuum must be a name, not {shown(name)}")
         if name not in self.continua:
-            if self._declared and name != MAIN:
+            if self._declared and name not in HOMES:
                 raise SetupError(
                     f'there is no continuum "{name}" (there are: {", ".join(self.continua)}); correct the name, or '
                     f'add ct.Continuum("{name}") first'
@@ -280,7 +280,7 @@ class World:
 
     def continuum_of(self, body: Body) -> str:
         """Name of the continuum of a body."""
-        return body.continuum or MAIN
+        return body.continuum or body.home
 
     def bodies_of(self, continuum: str) -> list[Body]:
         """The bodies of a continuum."""
@@ -313,13 +313,20 @@ class World:
 
         Left to us, that is so but where the optimizer has nothing else to do: worlds without particles.
         """
-        if body.on_grid is not None:
-            return body.on_grid
+        if body.on_grid is not None or body.self_moving:
+            return bool(body.on_grid)
         optimized = isinstance(self.integrator_of(self.continuum_of(body)), Optimization)
         return bool(self.particle_bodies) or not optimized
 
     def join_grids(self) -> None:
-        """Meshes that meet particles become particles of the grid, whichever of them came first."""
+        """Meshes that meet particles become particles of the grid, whichever came first, or show their surface."""
+        for one in self.bodies:
+            if one.self_moving and not one.particle_sets():
+                adding.check_resolution(self, f'body "{one.name}"', one.x.min(axis=0), one.x.max(axis=0))
+                explicit = not self.integrator_of(self.continuum_of(one)).implicit
+                one.be_free(self.dtype, self.dx, explicit=explicit)
+                if self.started:
+                    self.place(one)
         for body in self.mesh_bodies:
             if body.set is None and self.lives_on_grid(body):
                 if text := body.check_positions():
@@ -336,14 +343,18 @@ class World:
         """Bodies with particles on a grid."""
         return [body for body in self.bodies if body.particle_sets()]
 
+    def moves_itself(self, continuum: str) -> bool:
+        """Whether the bodies of a continuum move on their own."""
+        return any(body.self_moving for body in self.bodies_of(continuum))
+
     def grid_bodies_of(self, continuum: str) -> list[Body]:
         """Bodies of a continuum with particles on its grid."""
         return [body for body in self.bodies_of(continuum) if body.particle_sets()]
 
     @property
     def free_meshes(self) -> list[MeshBody]:
-        """Mesh bodies that move on their own."""
-        return [body for body in self.mesh_bodies if body.set is None]
+        """Mesh bodies that move on their own and meet nothing on a grid."""
+        return [body for body in self.mesh_bodies if body.set is None and not body.self_moving]
 
     def warn(self, text: str) -> None:
         """Tell the user, now and in the summary."""

@@ -86,7 +86,7 @@ def twisted(motion: ct.motions.Motion | None, time: float) -> ct.Strands:
     """A rod held at both ends, the second one by this motion."""
     sim = world((0.0, 0.0, 0.0))
     scripts = [ct.Scripted([0, 1]), ct.Scripted([9, 10], motion)]
-    body = sim.add(ct.Strands(line(10), FLAT, scripted=scripts))
+    body = sim.add(ct.Strands(line(10), FLAT, scripted=scripts, contact=ct.PenaltyContact()))
     while sim.time < time - 1e-12:
         sim.step(FRAME)
     return body

@@ -175,7 +175,7 @@ MISTAKES = [
     (
         'on = "head"',
         'on = "haed"',
-        'strands[0].curves.on (strands "hair") is "haed", but there is no such solid, springs or collider',
+        'strands[0].curves.on (strands "hair") is "haed", but there is no such solid, springs, rigid or collider',
     ),
     (
         'on = "head"',
@@ -201,6 +201,11 @@ MISTAKES = [
         "damping = 1e-4",
         "on_grid = false",
         'strands[0].on_grid (strands "hair") is false, but only integrator = "optimization"',
+    ),
+    (
+        "damping = 1e-4",
+        "on_grid = true\nfriction = 0.3",
+        'strands[0].friction (strands "hair") is that of strands that move on their own',
     ),
     ("turns = 2", "turns = 5", "a curl of 5 turns needs at least 30 segments"),
     ("directors = [0.0, 0.0, 1.0]", "directors = [0.0, 1.0]", "strands[1].directors is 2D"),

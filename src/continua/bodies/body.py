@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from continua.transfers.exchange import Exchange
 
 Array = NDArray[np.float64]
+MAIN = "main"  # the continuum of bodies that name none
+SOLIDS, STRANDS, RIGID = "solids", "strands", "rigid"  # and of those that move on their own
+HOMES = (MAIN, SOLIDS, STRANDS, RIGID)
 
 
 class BodyEnergy(Protocol):
@@ -63,6 +66,44 @@ class GridMotion:
     given: NDArray  # as their points gave them
     forced: NDArray  # after forces on the grid
     met: NDArray  # after contact with other continua and obstacles
+    company: Callable[[Exchange], NDArray[np.bool_]]
+    """Which particles of a set (N,), in order of creation, share nodes with another body, or with a surface that faces
+    theirs: others feel nothing but the smoothing of the grid."""
+
+
+class Prediction(Protocol):
+    """How the integrator of a continuum moves the points of a mesh that feels no contact."""
+
+    implicit: bool
+
+    def __call__(self, body: Any, t: float, dt: float, acceleration: Array) -> Predicted | str:
+        """From t to t + dt [s] under an acceleration (N, d) [m/s^2] beside its own forces; or why dt is too long."""
+
+
+class Predicted(NamedTuple):
+    """Points at the end of a step without contact: positions and velocities (N, d), and the impulse (d,) of scripts."""
+
+    x: Array
+    v: Array
+    pull: Array
+
+
+MOST_CROSSED = (
+    0.9  # cells that a point may cross in a step; from 1 on points have been seen to pass each other
+)
+
+
+def too_fast(body: Body, v: Array, dt: float, dx: float) -> str:
+    """Why a step of dt [s], at whose end points of a body have velocities v (N, d) [m/s], is too long, or nothing."""
+    speed = float(np.sqrt((v**2).sum(axis=1).max(initial=0.0)))
+    return "" if speed * dt <= MOST_CROSSED * dx else f'points of "{body.name}" that cross a cell'
+
+
+class Surroundings(Protocol):
+    """Obstacles at the end of a step as the core wants them (see ObstacleTable)."""
+
+    rows: Array  # (n, columns)
+    samples: list[tuple[NDArray, NDArray, float] | None]
 
 
 @dataclass
@@ -89,7 +130,7 @@ class Body(ABC):
     stem: ClassVar[str] = "body"  # of names that are not given: body1, body2, ...
     name: str | None
     dimension: int
-    continuum: str | None = None  # its name; None: that of the world
+    continuum: str | None = None  # its name; None: `home`
 
     @abstractmethod
     def __len__(self) -> int:
@@ -170,25 +211,61 @@ class Body(ABC):
 
     @property
     def self_moving(self) -> bool:
-        """Whether it moves on its own, by `predict`, and takes from the grid only what contact does to it, by `respond`.
+        """Whether it moves on its own, by `predict`, and takes from the grid only what contact does, by `respond`.
 
         Its particle sets are then where it can touch others: copies of parts of its state, or nothing.
         """
         return False
 
-    def predict(self, t: float, dt: float, gravity: Array) -> str:
+    @property
+    def home(self) -> str:
+        """Name of the continuum it belongs to if it names none."""
+        return MAIN
+
+    @property
+    def walls(self) -> bool:
+        """Whether it meets obstacles at nodes, as all particles do; else it meets them by itself."""
+        return True
+
+    def predict(self, t: float, dt: float, gravity: Array, move: Prediction) -> str:
         """Velocities at t + dt [s] without contact, from the state at t, given to its particle sets; gravity (d,).
 
-        May be called again with another dt before the step is accepted. Why dt is too long, or nothing.
+        move: how the integrator moves meshes. May be called again with another dt before the step is accepted. Why dt
+        is too long, or nothing.
         """
         raise TypeError(f"{type(self).__name__} does not move on its own")
 
-    def respond(self, exchanges: Sequence[Exchange], nodes: GridMotion | None, dt: float) -> str:
+    def press(self, exchanges: Sequence[Exchange], nodes: GridMotion, dt: float) -> None:
+        """Add impulses of forces that depend on node velocities, `nodes.given`, to the momentum in `nodes.forced`."""
+        return
+
+    def respond(self, exchanges: Sequence[Exchange], nodes: GridMotion, dt: float) -> str:
         """What the grid did is taken over: the state at the end of the step, written to the new side.
 
-        nodes: None where it has no points on the grid. Why dt is too long, or nothing.
+        Why dt is too long, or nothing.
         """
         raise TypeError(f"{type(self).__name__} does not move on its own")
+
+    def meet(self, group: Sequence[Body], dt: float, dx: float) -> str:
+        """Asked once for all bodies of its kind and continuum, itself the first, when all of them have responded to a
+        grid of spacing dx [m]: contact between them that no grid resolves. Why dt is too long, or nothing."""
+        return ""
+
+    def be_free(self, dtype: type[np.floating], dx: float, *, explicit: bool) -> None:
+        """From now on particles of its surface are on a grid of spacing dx [m].
+
+        explicit: whether elastic waves limit the steps.
+        """
+        raise TypeError(f"{type(self).__name__} does not move on its own")
+
+    def surround(self, obstacles: Surroundings) -> None:
+        """Before `predict`, without `walls`: the obstacles of the step, with their friction with its continuum."""
+        return
+
+    @property
+    def obstacle_impulses(self) -> Array:
+        """After `respond`, without `walls`: what the rows of obstacles gave to it (rows, 3) [N s]."""
+        raise TypeError(f"{type(self).__name__} meets obstacles at nodes")
 
     def settles(self) -> bool:
         """Whether its particles may move implicitly; else their energy was that of the explicit positions."""
@@ -212,6 +289,10 @@ class Body(ABC):
     def totals(self) -> Totals:
         """Energies and momenta that its particle sets do not hold."""
         return Totals()
+
+    def report(self) -> dict[str, float]:
+        """More columns of the diagnostics; those of the same name are added up."""
+        return {}
 
     def elastic_energies(self) -> Array | None:
         """Energy of every particle (N,) [J] of its set; None where `totals` holds it."""

@@ -11,13 +11,26 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from continua._validation import finite_number, shown
-from continua.bodies.body import Body, BodyEnergy, MeetingSurface, Totals
+from continua.bodies.body import (
+    MAIN,
+    SOLIDS,
+    Body,
+    BodyEnergy,
+    GridMotion,
+    MeetingSurface,
+    Prediction,
+    Totals,
+)
+from continua.bodies.collision_surface import CollisionSurface
+from continua.bodies.free_mesh import LIMIT_REFRESH, FreeMesh
 from continua.bodies.mesh_energy import MeshEnergy
 from continua.bodies.particles import Limits, ParticleSet
 from continua.bodies.scripted import Indices, Scripted
 from continua.bodies.start import Placed, Scattered, first_positions
 from continua.bodies.velocity import GivenVelocity, evaluate
-from continua.contact.penalty import PenaltyContact
+from continua.contact.collision_particles import facet_normals
+from continua.contact.penalty import GridContact, MeshContactSetting, PenaltyContact
+from continua.contact.strand_contact import StrandContact
 from continua.errors import SetupError
 from continua.mesh import Drag, NativeEnergy, Rayleigh
 from continua.mesh.vibration import fastest_vibration
@@ -27,7 +40,6 @@ if TYPE_CHECKING:
     from continua.transfers.exchange import Exchange
 
 ON_GRID = "grid_"  # begins the names of what is stored of its particles
-LIMIT_REFRESH = 32  # steps after which the fastest vibration on the grid is looked up again
 Array = NDArray[np.float64]
 StartLike = Placed | Scattered | Callable[[Array], ArrayLike] | None
 
@@ -46,11 +58,13 @@ class MeshBody(Body):
     - damping [s]: lagged Rayleigh damping, by which a mode of angular frequency w decays at the rate damping w^2 / 2;
     - on_grid: whether the points are particles of the grid, where they meet all others, or move on their own; left
       out: on their own only under the optimizer, as long as there are no particles in the world;
-    - contact: how it meets others while it moves on its own, a `PenaltyContact`;
-    - continuum: name of the one it belongs to; left out: "main".
+    - contact: how it meets others while it moves on its own: a `PenaltyContact`, for solids a `GridContact`, for
+      strands a `StrandContact`;
+    - continuum: name of the one it belongs to; left out: "main", with a `GridContact` "solids".
 
-    On their own they need `integrator="optimization"`. They then meet colliders and move in the same time steps as
-    particles, but do not meet particles; periodic axes and regions of fixed velocity do not act on them.
+    With a `GridContact` they move on their own under any integrator and meet everything. With a `PenaltyContact` they
+    need `integrator="optimization"`; they then meet colliders and move in the same time steps as particles, but do not
+    meet particles; periodic axes and regions of fixed velocity do not act on them.
     """
 
     cell_bytes: ClassVar[int]  # of an element or a spring, with its share of the points
@@ -68,7 +82,7 @@ class MeshBody(Body):
         drag: float,
         damping: float,
         on_grid: bool | None,
-        contact: PenaltyContact | None,
+        contact: MeshContactSetting | None,
         continuum: str | None,
     ) -> None:
         for what, value in (("drag", drag), ("damping", damping)):
@@ -80,8 +94,18 @@ class MeshBody(Body):
         scripts = [scripted] if isinstance(scripted, Scripted) else scripted
         if not isinstance(scripts, (list, tuple)) or not all(isinstance(s, Scripted) for s in scripts):
             raise SetupError(f"scripted must be one Scripted or a list of them, not {shown(scripted)}")
-        if not isinstance(contact, (PenaltyContact, type(None))):
-            raise SetupError(f"contact must be a PenaltyContact, not {shown(contact)}")
+        if not isinstance(contact, (PenaltyContact, GridContact, StrandContact, type(None))):
+            raise SetupError(
+                f"contact must be a PenaltyContact, a GridContact or a StrandContact, not {shown(contact)}"
+            )
+        if isinstance(contact, GridContact) and (on_grid or not self.is_solid):
+            why = "on_grid must be left out or false" if on_grid else f"it is for solids, not for {self.stem}"
+            raise SetupError(f"with a GridContact only collision particles of a solid are on the grid: {why}")
+        if isinstance(contact, StrandContact) and (on_grid or self.kind != "strands"):
+            why = (
+                "on_grid must be left out or false" if on_grid else f"it is for strands, not for {self.stem}"
+            )
+            raise SetupError(f"with a StrandContact strands move on their own: {why}")
         self._scripts = [(script, script.chosen(self.rest)) for script in scripts]
         self._x = first_positions(start, self.rest)
         self.begin(0.0)
@@ -96,11 +120,15 @@ class MeshBody(Body):
         self.hessian_bytes = hessian.values.nbytes
         self.drag, self.damping = float(drag), float(damping)
         self.on_grid = on_grid
-        self.contact, self.continuum = contact or PenaltyContact(), continuum
+        self.contact: MeshContactSetting = contact or PenaltyContact()
+        self.continuum = continuum
         self.pull = np.zeros(3)  # impulse that scripts have given so far [N s]
         self.before: PointState | None = None  # one step ago
         self.before_dt = 0.0  # length of that step [s]
         self.set: ParticleSet | None = None  # its points as particles, while it is on the grid
+        self.free: FreeMesh | None = (
+            None  # what is on the grid of a body that moves on its own and meets others there
+        )
         self._fresh = True  # whether it is still to take its first step on its own
         self.reaction = np.zeros(
             self.dimension
@@ -188,6 +216,51 @@ class MeshBody(Body):
         self.before, self.before_dt = PointState(self._x, self._v), dt
         self._x, self._v = moved
 
+    @property
+    def penalty(self) -> PenaltyContact:
+        """How it meets others under the optimizer alone."""
+        return self.contact if isinstance(self.contact, PenaltyContact) else PenaltyContact("off")
+
+    @property
+    def is_solid(self) -> bool:
+        """Whether it has an inside, bounded by its surface."""
+        return False
+
+    @property
+    def home(self) -> str:
+        return SOLIDS if self.self_moving else MAIN
+
+    @property
+    def self_moving(self) -> bool:
+        return isinstance(self.contact, (GridContact, StrandContact))
+
+    def be_free(self, dtype: type[np.floating], dx: float, *, explicit: bool) -> None:
+        """From now on it moves on its own and meets others on a grid of spacing dx [m].
+
+        explicit: whether elastic waves limit the steps.
+        """
+        assert isinstance(self.contact, GridContact)
+        self.free = CollisionSurface(self, self.contact, dtype, dx, explicit=explicit)
+
+    def predict(self, t: float, dt: float, gravity: Array, move: Prediction) -> str:
+        assert self.free is not None
+        return self.free.predict(t, dt, gravity, move)
+
+    def respond(self, exchanges: Sequence[Exchange], nodes: GridMotion, dt: float) -> str:
+        assert self.free is not None
+        return self.free.respond(exchanges, nodes, dt)
+
+    def meet(self, group: Sequence[Body], dt: float, dx: float) -> str:
+        others = [body.free for body in group if isinstance(body, MeshBody) and body.free is not None]
+        return "" if self.free is None else self.free.meet(others, dt, dx)
+
+    def report(self) -> dict[str, float]:
+        return {} if self.free is None else self.free.report()
+
+    def surface_gradients(self, v: Array) -> Array:
+        """Velocity gradients (F, d, d) [1/s] behind the facets of the surface, for velocities (N, d) [m/s]."""
+        return np.zeros((len(self.surface), self.dimension, self.dimension))
+
     # ---- on the grid -----------------------------------------------------------------------------------------
 
     def join_grid(self, dtype: type[np.floating], modes: int, dx: float) -> ParticleSet:
@@ -195,10 +268,12 @@ class MeshBody(Body):
         self.set = ParticleSet(str(self.name), self.dimension, dtype, modes=modes)
         self.set.append(self._x, self._v, self.velocity_gradient, self._mass)
         self._seen = PointState(self._x.copy(), self._v.copy())
-        self.set.limits = Limits(self.set.fastest, self._wave_speed(dx))
+        self.set.limits = Limits(self.set.fastest, self.wave_speed_on(dx))
         return self.set
 
     def particle_sets(self) -> Sequence[ParticleSet]:
+        if self.free is not None:
+            return (self.free.set,)
         return () if self.set is None else (self.set,)
 
     def ready(self, wrap: Callable[[NDArray], NDArray], dx: float, steps: int) -> None:
@@ -206,6 +281,8 @@ class MeshBody(Body):
         if self.set is None:
             if self._fresh:
                 self.check_positions()
+            if self.free is not None:
+                self.free.ready(wrap, dx, steps)
             self._fresh = False
             return
         now = PointState(self._x, self._v)
@@ -218,7 +295,7 @@ class MeshBody(Body):
             self.set.limits = Limits(self.set.fastest, self.set.limits.wave_speed)
         wrap(self.set.x)
         if moved or steps % LIMIT_REFRESH == 0:
-            self.set.limits = Limits(self.set.limits.speed, self._wave_speed(dx))
+            self.set.limits = Limits(self.set.limits.speed, self.wave_speed_on(dx))
 
     def _check_finite(self) -> None:
         """Refuse points that lie or move nowhere."""
@@ -238,7 +315,7 @@ class MeshBody(Body):
     def _inside_out(self) -> str:
         return ""
 
-    def _wave_speed(self, dx: float) -> float:
+    def wave_speed_on(self, dx: float) -> float:
         """The wave speed [m/s] that an explicit step on a grid of spacing dx [m] must resolve.
 
         The grid never vibrates faster than the mesh alone, at omega: weights only average. A wave that crosses a cell
@@ -260,6 +337,9 @@ class MeshBody(Body):
         return x
 
     def accelerate(self, push: Array) -> None:
+        if self.free is not None:
+            self.free.push = push
+            return
         assert self.set is not None
         self.set.v[:] += push[self.set.ids]
 
@@ -269,14 +349,17 @@ class MeshBody(Body):
         forces[self.held] = 0.0
         return total
 
-    def impulses(self, dt: float) -> Sequence[Array]:
-        """Of all forces on the vertices during dt [s], at the present positions, damping and drag included [N s]."""
+    def impulses(self, dt: float) -> Sequence[Array | None]:
+        return [self.own_impulse(dt)] if self.free is None else [None]
+
+    def own_impulse(self, dt: float) -> Array:
+        """Of all forces on the vertices (N, d) during dt [s], at the present positions, with damping and drag [N s]."""
         force = self.forces() - self.drag * self._mass[:, None] * self._v
         if self.damping:
             force -= self.damping * self.energy.hessian(self._x, positive=True).product(self._v)
         force *= dt
         self.reaction = -self.let_go(force)
-        return [force]
+        return force
 
     def terms(self, dt: float) -> list[Term]:
         """Energies of the positions at the end of a step of dt [s]."""
@@ -291,18 +374,15 @@ class MeshBody(Body):
         return [MeshEnergy(exchange, self, dt) for exchange in exchanges]
 
     def contact_surfaces(self) -> Sequence[MeetingSurface]:
+        if self.free is not None:
+            return [self.free.surface()]
         if not len(self.surface):
             return [MeetingSurface(thin=True)]
         return [MeetingSurface(True, self.vertex_normals(), self.kind == "springs")]
 
     def vertex_normals(self) -> Array:
         """Outward normals of the vertices times their areas, or lengths in 2D, (N, d); zero inside."""
-        corners = self._x[self.surface]
-        if self.dimension == 2:
-            along = corners[:, 1] - corners[:, 0]
-            area = np.stack([along[:, 1], -along[:, 0]], axis=1)
-        else:
-            area = 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        area = facet_normals(self._x, self.surface)
         normals = np.zeros_like(self._x)
         for corner in self.surface.T:
             np.add.at(normals, corner, area / self.surface.shape[1])
@@ -324,7 +404,10 @@ class MeshBody(Body):
         new.C[:, rows], new.modes[rows] = 0, 0
 
     def accept(self, dt: float, limits: Sequence[Limits], period: Array) -> None:
-        """The mesh goes where its particles are."""
+        """The mesh goes where its particles are, or where it has moved on its own."""
+        if self.free is not None:
+            self.free.accept(dt)
+            return
         assert self.set is not None
         self.set.swap()
         x, v = self.set.by_id(self.set.arrays.x), self.set.by_id(self.set.arrays.v)
@@ -355,7 +438,7 @@ class MeshBody(Body):
     @property
     def nbytes(self) -> int:
         held = self.hessian_bytes + self.cell_bytes * len(self.cells)
-        return held + (0 if self.set is None else self.set.nbytes)
+        return held + sum(one.nbytes for one in self.particle_sets())
 
     def topology(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         return self.cells, self.surface
@@ -380,6 +463,8 @@ class MeshBody(Body):
         data["pull"] = self.pull.copy()
         if self.before is not None:
             data |= {"before_x": self.before.x.copy(), "before_v": self.before.v.copy()}
+        if self.free is not None:
+            data |= self.free.snapshot()
         if self.set is not None:
             data |= {f"{ON_GRID}{name}": array for name, array in self.set.snapshot().items()}
         return data
@@ -394,6 +479,8 @@ class MeshBody(Body):
         self.before_dt, self.pull = float(data["before_dt"]), np.array(data["pull"])
         has = "before_x" in data
         self.before = PointState(np.array(data["before_x"]), np.array(data["before_v"])) if has else None
+        if self.free is not None:
+            self.free.restore(dict(data))
         if self.set is not None:
             self.set.restore({k.removeprefix(ON_GRID): v for k, v in data.items() if k.startswith(ON_GRID)})
             self._seen = PointState(self._x.copy(), self._v.copy())

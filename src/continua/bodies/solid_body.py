@@ -11,7 +11,7 @@ from continua.bodies.mesh_body import Array, MeshBody, StartLike
 from continua.bodies.scripted import Scripted
 from continua.bodies.variation import Regions, Variation, Vary, checked_variation
 from continua.bodies.velocity import GivenVelocity
-from continua.contact.penalty import PenaltyContact
+from continua.contact.penalty import MeshContactSetting
 from continua.errors import SetupError
 from continua.geometry.meshes import BoxMesh, FileMesh, ShapeMesh, SimplexMesh
 from continua.materials.base import Material
@@ -45,7 +45,7 @@ class SolidBody(MeshBody):
         drag: float = 0.0,
         damping: float = 0.0,
         on_grid: bool | None = None,
-        contact: PenaltyContact | None = None,
+        contact: MeshContactSetting | None = None,
         continuum: str | None = None,
     ) -> None:
         if not isinstance(mesh, (SimplexMesh, BoxMesh, ShapeMesh, FileMesh)):
@@ -94,6 +94,16 @@ class SolidBody(MeshBody):
     def J(self) -> Array:
         """Volume ratios (M,) of the elements, negative where they are inside out."""
         return np.linalg.det(self.elements.deformation(self.x))
+
+    @property
+    def is_solid(self) -> bool:
+        return True
+
+    def surface_gradients(self, v: Array) -> Array:
+        corners = self.cells[self.mesh.cell_behind]
+        edges, moves = (rows[corners][:, 1:] - rows[corners][:, :1] for rows in (self._x, v))
+        rows = np.linalg.solve(edges, moves)  # dv = (grad v) dx, row by row
+        return np.asarray(rows.transpose(0, 2, 1), np.float64)
 
     def _inside_out(self) -> str:
         wrong = np.flatnonzero(~(self.J > 0))

@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from continua._validation import shown
-from continua.bodies.body import Body
+from continua.bodies.body import MAIN, STRANDS, Body
 from continua.bodies.mesh_body import Array, MeshBody, StartLike
 from continua.bodies.roots import RootsLike, roots_of
 from continua.bodies.scripted import Indices, Scripted
+from continua.bodies.strand_contact import StrandsAmongOthers
 from continua.bodies.velocity import GivenVelocity
 from continua.contact.motions import Fixed, Motion
 from continua.contact.penalty import PenaltyContact
+from continua.contact.strand_contact import StrandContact
 from continua.errors import SetupError
 from continua.geometry.curves import Curves
 from continua.materials.rod import Rod
@@ -46,6 +48,10 @@ class Strands(MeshBody):
     grows on, other strands are free. Of a point that is scripted too, the script counts. The other arguments are those
     of `MeshBody`; left out, `start` is where the motion of the roots begins.
 
+    Left to themselves strands move on their own under any integrator and meet each other and everything else by a
+    `StrandContact`; friction is short for its coefficient. With on_grid=True they move with the grid, and with a
+    `PenaltyContact` only the optimizer moves them.
+
     A strand is clamped where two neighbouring points are scripted: the section of the segment between them then turns
     with the motion of the script, or, where its points go their own ways, along with the segment and without spin.
     """
@@ -69,7 +75,8 @@ class Strands(MeshBody):
         drag: float = 0.0,
         damping: float = 0.0,
         on_grid: bool | None = None,
-        contact: PenaltyContact | None = None,
+        friction: float | None = None,
+        contact: PenaltyContact | StrandContact | None = None,
         continuum: str | None = None,
     ) -> None:
         self.curves = _built(curves)
@@ -77,6 +84,12 @@ class Strands(MeshBody):
             raise SetupError(f"Strands are made of a ct.materials.Rod, not of {shown(material)}")
         self.material = material
         self.rods = Rods(self.curves, material, directors=directors)
+        if friction is not None and (contact is not None or on_grid is not None):
+            raise SetupError(
+                "friction of Strands is that of a StrandContact: leave it out where contact or on_grid is given"
+            )
+        if contact is None and on_grid is None:
+            contact = StrandContact(0.0 if friction is None else friction)
         self._rest_directors = self.rods.frames()["director"]
         self.roots = roots_of(curves, self.curves, roots)
         super().__init__(
@@ -99,6 +112,21 @@ class Strands(MeshBody):
     @property
     def label(self) -> str:
         return self.material.label
+
+    @property
+    def home(self) -> str:
+        return STRANDS if self.self_moving else MAIN
+
+    def be_free(self, dtype: type[np.floating], dx: float, *, explicit: bool) -> None:
+        assert isinstance(self.contact, StrandContact)
+        self.free = StrandsAmongOthers(
+            self,
+            self.contact,
+            dtype,
+            area=self.material.area,
+            radius=self.material.mean_radius,
+            explicit=explicit,
+        )
 
     @property
     def cells(self) -> NDArray[np.int32]:

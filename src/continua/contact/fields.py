@@ -41,6 +41,9 @@ class ContactField:
     nodes: NDArray  # (blocks, nodes, 4) velocities after forces [m/s] and mass [kg]; changed in place
     sets: Sequence[ContactSet]
     wall_friction: NDArray[np.float64] | None = None  # (rows,) with obstacles, in place of their own
+    walls: bool = True  # whether obstacles act on its nodes
+    slack: float = -1.0  # overlap with obstacles [cells], in place of that of `ObstacleLaw` if not negative
+    recovery: float = 0.0  # part of an overlap that a step undoes, of bodies that have an inside
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,13 @@
 """How mesh bodies that move on their own meet others, as users describe it."""
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 from pydantic.dataclasses import dataclass
 
-from continua._model import CONFIG, NonNegative, Positive
+from continua._model import CONFIG, Flag, Fraction, NonNegative, Positive
 from continua._validation import raises
+from continua.contact.strand_contact import StrandContact
 from continua.errors import SetupError
 
 
@@ -34,3 +35,58 @@ class PenaltyContact:
     )
     friction: NonNegative = Field(default=0.0, description="Coulomb coefficient with other solids")
     type: Literal["penalty"] = Field(default="penalty", kw_only=True, repr=False)
+
+
+@raises(SetupError)
+@dataclass(config=CONFIG)
+class GridContact:
+    """A solid moves as a mesh, and the grid only tells its surface what it meets (W20 section 4.4, G20 section 4.2).
+
+    Collision particles on the surface give their velocities to a grid and read back one that cannot cross itself; where
+    that pushes the surface, the difference is an impulse, cut by Coulomb's law. So solids of one continuum, and parts
+    of one solid, touch without any search for collisions; everything else they meet as continua do. Bodies keep a
+    distance of about a cell, and parts thinner than three cells feel their own other side.
+    """
+
+    friction: NonNegative = Field(
+        default=0.0, description="Coulomb coefficient with itself and with solids of the same continuum"
+    )
+    restitution: Fraction = Field(
+        default=0.0,
+        description="part e of the impulse (1 + e) that is given back; 1 is that of the publications",
+    )
+    gate: Flag = Field(
+        default=True,
+        description="whether collision particles without others to meet nearby move freely; without it, smoothing "
+        "takes the spin of a body in free flight",
+    )
+    affine: Flag = Field(
+        default=False,
+        description="whether collision particles also give the grid the velocity gradient of their element",
+    )
+    scatter: Literal["exact", "averaged"] = Field(
+        default="exact",
+        description="how impulses reach the vertices: as they are, which keeps momentum, or averaged over the "
+        "collision particles around",
+    )
+    spacing: Annotated[float, Field(strict=True, gt=0, le=2)] = Field(
+        default=0.5, description="mean distance of collision particles [cells]"
+    )
+    type: Literal["grid"] = Field(default="grid", kw_only=True, repr=False)
+
+
+def _penalty_unless_said(value: Any) -> Any:
+    return {"type": "penalty", **value} if isinstance(value, dict) else value
+
+
+def _strands_unless_said(value: Any) -> Any:
+    return {"type": "strands", **value} if isinstance(value, dict) else value
+
+
+MeshContactSetting = PenaltyContact | GridContact | StrandContact
+AnyMeshContact = Annotated[
+    PenaltyContact | GridContact, Field(discriminator="type"), BeforeValidator(_penalty_unless_said)
+]
+AnyStrandContact = Annotated[
+    StrandContact | PenaltyContact, Field(discriminator="type"), BeforeValidator(_strands_unless_said)
+]

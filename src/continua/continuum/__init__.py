@@ -1,5 +1,6 @@
 """Continua and contacts: which bodies share a velocity field, and what happens where fields meet."""
 
-from continua.continuum.settings import MAIN, Contact, Continuum
+from continua.bodies.body import MAIN
+from continua.continuum.settings import Contact, Continuum
 
 __all__ = ["MAIN", "Contact", "Continuum"]

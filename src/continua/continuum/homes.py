@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from continua.bodies.body import Body
-from continua.continuum.settings import MAIN
 from continua.errors import SetupError
 
 
@@ -18,7 +17,7 @@ class Homes:
     def check(self, bodies: Iterable[Body], continua: Collection[str]) -> None:
         """Every body is in a continuum that exists, and in the same one as before."""
         for body in bodies:
-            now = body.continuum or MAIN
+            now = body.continuum or body.home
             home = self._known.setdefault(body, now)
             if now not in continua:
                 raise SetupError(

@@ -23,6 +23,7 @@ class Pair:
     b: str
     friction: float = 0.0
     slack: float = 0.25  # [cells]
+    passable: bool = True  # without slack: whether they could pass each other in a long step
 
     @property
     def label(self) -> str:

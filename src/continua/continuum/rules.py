@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from continua.bodies.body import STRANDS
 from continua.bodies.mesh_body import MeshBody
 from continua.contact.colliders import Collider
 from continua.continuum.meeting import Pair
-from continua.continuum.settings import Contact
+from continua.continuum.settings import SLACK, Contact
 from continua.errors import SetupError
 
 if TYPE_CHECKING:
@@ -27,8 +28,17 @@ def pairs(world: World) -> list[Pair]:
     for k, a in enumerate(names):
         for b in names[k + 1 :]:
             contact = said.get(frozenset((a, b)))
-            found.append(Pair(a, b) if contact is None else Pair(a, b, contact.friction, contact.slack))
+            own = world.moves_itself(a) or world.moves_itself(b)
+            slack = (0.0 if own else SLACK) if contact is None or contact.slack is None else contact.slack
+            passable = not (_has_inside(world, a) or _has_inside(world, b))
+            found.append(Pair(a, b, 0.0 if contact is None else contact.friction, slack, passable))
     return found
+
+
+def _has_inside(world: World, continuum: str) -> bool:
+    """Whether its bodies are solids that move on their own, which do not let others through."""
+    bodies = world.bodies_of(continuum)
+    return all(body.self_moving and body.home != STRANDS for body in bodies) and bool(bodies)
 
 
 def obstacle_friction(world: World, continuum: str) -> dict[int, float]:
@@ -70,9 +80,14 @@ def sides(world: World, contact: Contact) -> tuple[str, str]:
         free = {body.name for body in world.free_meshes}
         if {contact.a, contact.b} <= free:
             return contact.a, contact.b
+        how = (
+            "meet as each of them says by its own contact"
+            if world.moves_itself(sides[0])
+            else "stick to each other"
+        )
         raise SetupError(
-            f'"{contact.a}" and "{contact.b}" are both in the continuum "{sides[0]}", where bodies stick to each '
-            "other; put one of them into another continuum"
+            f'"{contact.a}" and "{contact.b}" are both in the continuum "{sides[0]}", where bodies {how}; put one of '
+            "them into another continuum"
         )
     return sides[0], sides[1]
 

@@ -41,9 +41,10 @@ class SimplexMesh:
         """`name` is how error messages call the mesh."""
         self.points = _checked_points(points, name)
         self.cells, self.turned = _turned(self.points, _checked_cells(cells, self.points, name), name)
-        self.surface = _boundary(self.cells, name)
-        """Boundary facets (F, d), counter-clockwise from outside; in 2D the body lies left of each edge."""
-        for array in (self.points, self.cells, self.surface):
+        self.surface, self.cell_behind = _boundary(self.cells, name)
+        """Boundary facets (F, d), counter-clockwise from outside; in 2D the body lies left of each edge. And
+        the cell (F,) that each belongs to."""
+        for array in (self.points, self.cells, self.surface, self.cell_behind):
             array.setflags(write=False)
 
     def __len__(self) -> int:
@@ -169,8 +170,11 @@ def _turned(points: Array, cells: Indices, name: str) -> tuple[Indices, int]:
     return cells, int(inverted.sum())
 
 
-def _boundary(cells: Indices, name: str) -> Indices:
-    """Facets (F, d) of one cell only. A facet of two cells must have one on either side, or they overlap."""
+def _boundary(cells: Indices, name: str) -> tuple[Indices, Indices]:
+    """Facets (F, d) of one cell only, and that cell (F,).
+
+    A facet of two cells must have one on either side, or they overlap.
+    """
     corners = cells.shape[1]
     facets = cells[:, FACETS[corners - 1]].reshape(-1, corners - 1)
     _, first, number, uses = np.unique(
@@ -183,7 +187,8 @@ def _boundary(cells: Indices, name: str) -> Indices:
     if overlap.any():
         pair = np.flatnonzero(number == int(overlap.argmax())) // corners
         raise GeometryError(f"cells {pair[0]} and {pair[1]} of {name} overlap, repair the mesh")
-    return facets[np.sort(first[uses == 1])]
+    own = np.sort(first[uses == 1])
+    return facets[own], (own // corners).astype(np.int32)
 
 
 def _keys(rows: Indices) -> NDArray[np.int64]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from continua.grid.blocks import Lattice
 from continua.integrators.field import Field
+from continua.integrators.hybrid import HybridStepper
 from continua.integrators.implicit import ImplicitGrid
 from continua.integrators.incompressible import IncompressibleFlow
+from continua.integrators.prediction import prediction_of
 from continua.integrators.schemes import Incompressible, Integrator, Optimization, SemiImplicit
 from continua.integrators.stepper import Stepper
 from continua.integrators.symplectic import SymplecticEuler
-from continua.transfers import Transfer
+from continua.transfers import APIC, Transfer
 
 
 def make_stepper(
@@ -22,8 +24,12 @@ def make_stepper(
     exponential: bool = False,
     push_out: float | None = 0.5,
     name: str = "main",
+    self_moving: bool = False,
 ) -> Stepper:
-    """What advances a continuum with these settings."""
+    """What advances a continuum with these settings, or one of bodies that move on their own."""
+    if self_moving:
+        field = Field(lattice, degree, APIC(), mls=mls, exponential=exponential)
+        return HybridStepper(field, prediction_of(integrator), name=name)
     field = Field(
         lattice,
         degree,

@@ -25,14 +25,14 @@ def collision_of(bodies: Sequence[MeshBody]) -> SelfCollision | None:
     It knows the undeformed meshes only, and serves all steps. Springs have no inside and take no part.
     """
     starts = dict(zip(map(id, bodies), np.cumsum([0] + [len(body) for body in bodies])))
-    solids = [(body, starts[id(body)]) for body in solid_bodies(bodies) if body.contact.collisions != "off"]
-    own_body = any(body.contact.collisions == "all" for body, _ in solids)
+    solids = [(body, starts[id(body)]) for body in solid_bodies(bodies) if body.penalty.collisions != "off"]
+    own_body = any(body.penalty.collisions == "all" for body, _ in solids)
     parts = sum(int(body.mesh.components.max()) + 1 for body, _ in solids)
     if not solids or parts < (1 if own_body else 2):
         return None
-    given = [body.contact.stiffness for body, _ in solids if body.contact.stiffness]
+    given = [body.penalty.stiffness for body, _ in solids if body.penalty.stiffness]
     smallest = min(float(np.ptp(body.rest, axis=0).max()) for body, _ in solids)
-    only_others = np.concatenate([np.full(len(body), body.contact.collisions != "all") for body in bodies])
+    only_others = np.concatenate([np.full(len(body), body.penalty.collisions != "all") for body in bodies])
     return SelfCollision(
         np.concatenate([body.rest for body in bodies]),
         np.concatenate([body.cells + start for body, start in solids]),

@@ -168,7 +168,7 @@ class MeshProblem:
         return contact, [LevelSetPenalty(s, ~fixed, stiffness) for s in surfaces if s.sampled]
 
     def _penalty_stiffness(self) -> float:
-        given = [b.contact.obstacle_stiffness for b in self.bodies if b.contact.obstacle_stiffness]
+        given = [b.penalty.obstacle_stiffness for b in self.bodies if b.penalty.obstacle_stiffness]
         return max(given) if given else penalty_stiffness(self.bodies)
 
     def _left_over(self) -> LeftOver:

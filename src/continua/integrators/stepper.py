@@ -37,6 +37,7 @@ class StepResult:
     impulses: Array = field(default_factory=lambda: np.zeros((0, 3)))  # per obstacle [N s]
     bad: BadParticle | None = None
     unconverged: str = ""  # how a solve ended that did not reach its tolerance
+    too_long: str = ""  # why a body that moves on its own asks for a shorter step
 
     @classmethod
     def of(cls, step: StepSetting) -> StepResult:
@@ -84,6 +85,7 @@ class Stepper(ABC):
     PHASES: ClassVar[tuple[str, ...]] = ()
 
     solves_obstacles: ClassVar[bool] = True  # whether `to_grid` has dealt with obstacles already
+    self_moving: ClassVar[bool] = False  # whether it is for bodies that move on their own
 
     def __init__(self, field: Field, *, push_out: float | None = 0.5, name: str = "main") -> None:
         self.field, self.name = field, name

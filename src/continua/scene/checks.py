@@ -9,9 +9,10 @@ from pydantic import BaseModel
 from pydantic_core import PydanticCustomError
 
 from continua._model import _vector_length
+from continua.bodies.body import HOMES, MAIN, SOLIDS
 from continua.bodies.fields import mistake
 from continua.bodies.variation import Gradient, check_range, numeric_fields, same_kind
-from continua.continuum import MAIN
+from continua.contact.penalty import GridContact
 from continua.errors import MaterialError
 from continua.geometry.meshes import Cloth, Fur
 from continua.geometry.shapes import Shape
@@ -36,7 +37,7 @@ def problem(path: Path, message: str) -> PydanticCustomError:
 
 def default_names(scene: Scene) -> None:
     """Give unnamed bodies, meshes, emitters and drains names: body1, body2, ..., solid1, ..., emitter1, ..."""
-    kinds = ("body", "solid", "springs", "strands", "emitter", "drain")
+    kinds = ("body", "solid", "springs", "strands", "rigid", "emitter", "drain")
     groups: dict[str, list[Any]] = {kind: list(getattr(scene, kind)) for kind in kinds}
     taken = {item.name for items in (*groups.values(), scene.collider) for item in items if item.name}
     for kind, items in groups.items():
@@ -57,10 +58,11 @@ def free_name(wanted: str, taken: set[str | None]) -> str:
 
 def check_scene(scene: Scene) -> None:
     """Raise a validation error for the first rule the scene breaks."""
-    if not (scene.body or scene.solid or scene.springs or scene.strands or scene.emitter):
+    if not (scene.body or scene.solid or scene.springs or scene.strands or scene.rigid or scene.emitter):
         raise problem(
             (),
-            "has nothing to simulate: add at least one [[body]], [[solid]], [[springs]], [[strands]] or [[emitter]]",
+            "has nothing to simulate: add at least one [[body]], [[solid]], [[springs]], [[strands]], [[rigid]] or "
+            "[[emitter]]",
         )
     if wrong := beyond_stability(scene.simulation.elastic_cfl, scene.simulation.force_dt):
         raise problem(("simulation", "elastic_cfl"), wrong)
@@ -68,6 +70,7 @@ def check_scene(scene: Scene) -> None:
     check_continua(scene)
     check_meshes(scene)
     check_strands(scene)
+    check_rigid(scene)
     check_materials(scene)
     check_contacts(scene)
     check_dimension(scene)
@@ -83,7 +86,7 @@ def check_scene(scene: Scene) -> None:
 def check_names(scene: Scene) -> None:
     """No two bodies, meshes, emitters, drains, colliders or boundaries share a name."""
     seen: dict[str, str] = {}
-    for kind in ("body", "solid", "springs", "strands", "emitter", "drain", "collider", "boundary"):
+    for kind in ("body", "solid", "springs", "strands", "rigid", "emitter", "drain", "collider", "boundary"):
         for index, item in enumerate(getattr(scene, kind)):
             name = getattr(item, "name", None)
             if name in seen:
@@ -94,15 +97,27 @@ def check_names(scene: Scene) -> None:
 
 def members(scene: Scene) -> Iterator[tuple[str, int, Any]]:
     """(kind, number, settings) of everything that belongs to a continuum."""
-    for kind in ("body", "solid", "springs", "strands", "emitter"):
+    for kind in ("body", "solid", "springs", "strands", "rigid", "emitter"):
         for index, item in enumerate(getattr(scene, kind)):
             yield kind, index, item
+
+
+def moves_itself(item: Any) -> bool:
+    """Whether a body moves on its own and only shows the grid its surface."""
+    if hasattr(item, "self_moving"):
+        return bool(item.self_moving)
+    return hasattr(item, "home") or isinstance(getattr(item, "contact", None), GridContact)
+
+
+def home_of(item: Any) -> str:
+    """The continuum that a table belongs to."""
+    return str(item.continuum or getattr(item, "home", SOLIDS if moves_itself(item) else MAIN))
 
 
 def continua(scene: Scene) -> list[str]:
     """Names of all continua, those that are declared first."""
     names = [continuum.name for continuum in scene.continuum]
-    return list(dict.fromkeys([*names, *(item.continuum or MAIN for _, _, item in members(scene))]))
+    return list(dict.fromkeys([*names, *(home_of(item) for _, _, item in members(scene))]))
 
 
 def integrator_of(scene: Scene, continuum: str | None) -> Any:
@@ -120,7 +135,7 @@ def check_continua(scene: Scene) -> None:
                 ("continuum", index, "name"),
                 f'repeats "{name}", which continuum[{declared.index(name)}] has already',
             )
-    known = list(dict.fromkeys([*declared, MAIN]))
+    known = list(dict.fromkeys([*declared, *HOMES]))
     for kind, index, item in members(scene):
         if declared and item.continuum is not None and item.continuum not in known:
             raise problem(
@@ -145,7 +160,7 @@ def check_materials(scene: Scene) -> None:
     for kind, index, item in members(scene):
         if kind not in ("body", "emitter"):
             continue
-        integrator, material = integrator_of(scene, item.continuum), item.material
+        integrator, material = integrator_of(scene, home_of(item)), item.material
         fluid = isinstance(material, IncompressibleFluid)
         if fluid and not integrator.incompressible:
             raise problem(
@@ -178,10 +193,12 @@ def check_contacts(scene: Scene) -> None:
         seen[pair] = index
         sides = [side_of(scene, getattr(contact, end), ("contact", index, end)) for end in ("a", "b")]
         if sides[0] == sides[1] and not all(is_free(scene, name) for name in pair):
+            own = any(moves_itself(item) for _, _, item in members(scene) if home_of(item) == sides[0])
+            how = "meet as each says by its own contact" if own else "stick to each other"
             raise problem(
                 ("contact", index, "b"),
                 f'is "{contact.b}", which is in the continuum "{sides[0]}" together with "{contact.a}", so that they '
-                "stick to each other: give one of them another continuum",
+                f"{how}: give one of them another continuum",
             )
         if all(side.startswith("collider ") for side in sides):
             raise problem(
@@ -204,10 +221,8 @@ def side_of(scene: Scene, name: str, path: Path) -> str:
             f'is "{name}", but there is no such continuum, body or collider{suggestion(name, known)} '
             f"(known: {', '.join(known)})",
         )
-    continuum = bodies[name].continuum or MAIN
-    others = [
-        other for other, item in bodies.items() if (item.continuum or MAIN) == continuum and other != name
-    ]
+    continuum = home_of(bodies[name])
+    others = [other for other, item in bodies.items() if home_of(item) == continuum and other != name]
     if others and not is_free(scene, name):
         raise problem(
             path,
@@ -220,8 +235,8 @@ def side_of(scene: Scene, name: str, path: Path) -> str:
 def is_free(scene: Scene, name: str) -> bool:
     """Whether this is a mesh that moves on its own, not with a grid."""
     for mesh in (*scene.solid, *scene.springs, *scene.strands):
-        if mesh.name == name:
-            optimized = isinstance(integrator_of(scene, mesh.continuum), Optimization)
+        if mesh.name == name and not moves_itself(mesh):
+            optimized = isinstance(integrator_of(scene, home_of(mesh)), Optimization)
             alone = optimized and not (scene.body or scene.emitter)
             return alone if mesh.on_grid is None else not mesh.on_grid
     return False
@@ -231,14 +246,16 @@ def check_meshes(scene: Scene) -> None:
     """Mesh bodies have a mass, a material that meshes can be made of, and an integrator that moves them."""
     meshes = [entry for entry in members(scene) if entry[0] in ("solid", "springs", "strands")]
     for kind, index, body in meshes:
-        integrator = integrator_of(scene, body.continuum)
+        integrator = integrator_of(scene, home_of(body))
         if integrator.incompressible:
             raise problem(
                 (kind, index),
                 'cannot move in an incompressible flow: set simulation.integrator to "optimization", "symplectic" or '
                 '"semi-implicit"',
             )
-        if body.on_grid is False and not isinstance(integrator, Optimization):
+        if moves_itself(body):
+            check_surface(kind, index, body)
+        elif body.on_grid is False and not isinstance(integrator, Optimization):
             raise problem(
                 (kind, index, "on_grid"),
                 'is false, but only integrator = "optimization" moves meshes on their own',
@@ -261,11 +278,43 @@ def check_strands(scene: Scene) -> None:
                 ("strands", index),
                 "is for 3D scenes: give simulation.gravity three numbers, or use [[springs]]",
             )
-        kinds = ("solid", "springs", "collider")
+        if body.friction is not None and (body.contact is not None or body.on_grid is not None):
+            raise problem(
+                ("strands", index, "friction"),
+                "is that of strands that move on their own: leave it out, or contact and on_grid",
+            )
+        kinds = ("solid", "springs", "rigid", "collider")
         if isinstance(body.curves, Fur) and isinstance(body.curves.on, str):
             check_known(scene, body.curves.on, ("strands", index, "curves", "on"), *kinds)
         if isinstance(body.roots, str) and body.roots not in FREE_OR_HELD:
             check_known(scene, body.roots, ("strands", index, "roots"), *kinds)
+
+
+def check_rigid(scene: Scene) -> None:
+    """Rigid bodies have a mass, and an axle or a velocity."""
+    for index, body in enumerate(scene.rigid):
+        if (body.mass is None) == (body.density is None):
+            raise problem(("rigid", index), "needs either mass or density, and not both")
+        if body.axle is not None and body.velocity is not None:
+            raise problem(
+                ("rigid", index, "velocity"), "does not fit an axle, about which a body only turns: use spin"
+            )
+        if integrator_of(scene, home_of(body)).incompressible:
+            raise problem(
+                ("rigid", index),
+                'cannot move in an incompressible flow: set simulation.integrator to "symplectic"',
+            )
+
+
+def check_surface(kind: str, index: int, body: Any) -> None:
+    """A body that only shows the grid its surface is a solid, and not on the grid."""
+    if kind != "solid":
+        raise problem((kind, index, "contact"), 'is of the type "grid", which is for solids: leave type out')
+    if body.on_grid:
+        raise problem(
+            (kind, index, "on_grid"),
+            'is true, but with contact.type = "grid" only the surface is there: leave one of them out',
+        )
 
 
 def unusable(material: Material) -> str:
@@ -350,7 +399,9 @@ def check_drains(scene: Scene) -> None:
 def check_hidden(scene: Scene) -> None:
     """What is hidden in pictures is there."""
     for index, name in enumerate(scene.render.hide):
-        check_known(scene, name, ("render", "hide", index), "body", "solid", "springs", "strands", "emitter")
+        check_known(
+            scene, name, ("render", "hide", index), "body", "solid", "springs", "strands", "rigid", "emitter"
+        )
 
 
 def check_known(scene: Scene, name: str, path: Path, *kinds: str) -> None:

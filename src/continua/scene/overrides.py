@@ -17,6 +17,7 @@ LISTS = (
     "solid",
     "springs",
     "strands",
+    "rigid",
     "continuum",
     "contact",
     "collider",

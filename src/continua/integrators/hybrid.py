@@ -1,0 +1,128 @@
+"""Bodies that move on their own and meet others on a grid: what contact does to nodes is given back as impulses (W20
+chapter 4, G20 chapter 4)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from continua import _core
+from continua.bodies.body import Body, GridMotion, Prediction
+from continua.contact.fields import ContactField
+from continua.grid.blocks import Buffer
+from continua.integrators.field import Field
+from continua.integrators.stepper import NodeStepper, StepResult, StepSetting
+from continua.transfers.exchange import Exchange
+
+RECOVERY = (
+    0.1  # of an overlap that a step undoes: surfaces creep, since nodes between touching ones are still free
+)
+FACING = -0.3  # cosine of the angle between normals of surfaces that may touch
+
+
+class HybridStepper(NodeStepper):
+    """Bodies predict their motion without contact, the grid says what they meet, bodies respond."""
+
+    PHASES: ClassVar[tuple[str, ...]] = ("sort", "predict", "p2g", "grid", "contact", "respond")
+    solves_obstacles: ClassVar[bool] = False
+    self_moving: ClassVar[bool] = True
+
+    def __init__(self, field: Field, move: Prediction, *, name: str = "main") -> None:
+        super().__init__(field, push_out=None, name=name)
+        self.move = move
+        self._given, self._forced = Buffer(), Buffer()
+
+    @property
+    def nbytes(self) -> int:
+        return super().nbytes + self._given.nbytes + self._forced.nbytes
+
+    def to_grid(self, step: StepSetting, result: StepResult) -> None:
+        with self._phase("predict"):
+            table = step.obstacles_of(self.name)
+            for body in self.field.bodies:
+                if not body.walls:
+                    body.surround(table)
+                result.too_long = result.too_long or body.predict(step.t, step.dt, step.gravity, self.move)
+        with self._phase("p2g"):
+            d = self.field.dimension
+            self.given = self._node_array(self._given)
+            self.field.scatter(self.given, step.dt, momentum=True, stress=False)
+            self.forced = self._node_array(self._forced)
+            self.field.scatter(self.forced, step.dt, momentum=False, stress=True)
+            self.forced += self.given
+        with self._phase("grid"):
+            _core.momentum_to_velocity(self.given, d, [0.0] * d)
+            self.company = _Neighbours(self.field).company
+            motion = GridMotion(self.given, self.forced, self.forced, self.company)
+            for body, exchanges in zip(self.field.bodies, self.field.exchanges, strict=True):
+                body.press(exchanges, motion, step.dt)
+            _core.momentum_to_velocity(self.forced, d, [0.0] * d)
+            self.nodes = self._node_array(self._nodes)
+            self.nodes[:] = self.forced
+
+    def contact_field(self, nodes: NDArray, friction: NDArray | None = None) -> ContactField:
+        field = super().contact_field(nodes, friction)
+        field.walls = any(body.walls for body in self.field.bodies)
+        if any(
+            surface.normals is not None for body in self.field.bodies for surface in body.contact_surfaces()
+        ):
+            field.slack, field.recovery = 0.0, RECOVERY
+        return field
+
+    def to_bodies(self, step: StepSetting, result: StepResult) -> None:
+        with self._phase("respond"):
+            met = self.forced if np.array_equal(self.nodes, self.forced) else self.nodes
+            motion = GridMotion(self.given, self.forced, met, self.company)
+            for body, exchanges in zip(self.field.bodies, self.field.exchanges, strict=True):
+                if not result.too_long:
+                    result.too_long = body.respond(exchanges, motion, step.dt)
+                    if not body.walls:
+                        result.impulses += step.obstacles.per_obstacle(body.obstacle_impulses)
+                result.limits.append([exchange.particles.limits for exchange in exchanges])
+            groups: dict[str, list[Body]] = {}
+            for body in self.field.bodies:
+                groups.setdefault(body.kind, []).append(body)
+            for group in groups.values():
+                if not result.too_long:
+                    result.too_long = group[0].meet(group, step.dt, self.field.lattice.dx)
+
+
+class _Neighbours:
+    """Which particles of a field have others to meet, found when it is first asked."""
+
+    def __init__(self, field: Field) -> None:
+        self._field = field
+        self._found: dict[int, NDArray[np.bool_]] | None = None
+
+    def company(self, exchange: Exchange) -> NDArray[np.bool_]:
+        """Of the particles of a set (N,), in order of creation."""
+        if self._found is None:
+            self._found = self._find()
+        return self._found[id(exchange)]
+
+    def _find(self) -> dict[int, NDArray[np.bool_]]:
+        every, x, normals, bodies = [], [], [], []
+        for number, body in enumerate(self._field.bodies):
+            surfaces = body.contact_surfaces()
+            for exchange, surface in zip(self._field.exchanges[number], surfaces, strict=True):
+                places = exchange.particles.by_id(exchange.particles.arrays.x)
+                area = np.zeros_like(places) if surface.normals is None else surface.normals
+                size = np.linalg.norm(area, axis=1, keepdims=True)
+                every.append(exchange)
+                x.append(places)
+                normals.append(area / np.where(size > 0, size, 1.0))
+                bodies.append(np.full(len(places), number, np.int32))
+        out = np.zeros(sum(map(len, x)), np.uint8)
+        _core.collision_company(
+            np.concatenate(x),
+            np.concatenate(normals),
+            np.concatenate(bodies),
+            self._field.lattice,
+            self._field.degree,
+            FACING,
+            out,
+        )
+        parts = np.split(out.astype(bool), np.cumsum([len(part) for part in x])[:-1])
+        return {id(exchange): part for exchange, part in zip(every, parts, strict=True)}
