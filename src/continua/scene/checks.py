@@ -254,7 +254,7 @@ def check_meshes(scene: Scene) -> None:
                 '"semi-implicit"',
             )
         if moves_itself(body):
-            check_surface(kind, index, body)
+            check_self_moving(kind, index, body)
         elif body.on_grid is False and not isinstance(integrator, Optimization):
             raise problem(
                 (kind, index, "on_grid"),
@@ -306,14 +306,15 @@ def check_rigid(scene: Scene) -> None:
             )
 
 
-def check_surface(kind: str, index: int, body: Any) -> None:
-    """A body that only shows the grid its surface is a solid, and not on the grid."""
-    if kind != "solid":
+def check_self_moving(kind: str, index: int, body: Any) -> None:
+    """What only shows the grid its surface is a solid, or strands, and not on the grid."""
+    if kind == "springs":
         raise problem((kind, index, "contact"), 'is of the type "grid", which is for solids: leave type out')
     if body.on_grid:
         raise problem(
             (kind, index, "on_grid"),
-            'is true, but with contact.type = "grid" only the surface is there: leave one of them out',
+            f'is true, but with contact.type = "{body.contact.type}" only what touches others is there: leave one of '
+            "them out",
         )
 
 
