@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from continua.errors import SetupError
 from continua.integrators.schemes import Incompressible, Integrator, Optimization, SemiImplicit
+from continua.transfers import APIC
 
 if TYPE_CHECKING:
     from continua.world import World
@@ -36,16 +37,23 @@ def refusals(world: World) -> Iterator[Refusal]:
     integrators = [world.integrator_of(name) for name in world.continua]
     yield from _of_integrators(world, integrators)
     yield from _of_meshes(world)
+    yield from _of_moving_bodies(world)
     if any(isinstance(integrator, Incompressible) for integrator in integrators):
         yield from _of_flow(world)
 
 
 def _of_integrators(world: World, integrators: list[Integrator]) -> Iterator[Refusal]:
     explicit = [i for i in integrators if _is_explicit(i)]
-    if world.stress_transfer != "gradient" and not explicit:
+    gridded = [name for name in world.continua if not world.moves_itself(name)]
+    stressed = [name for name in gridded if _is_explicit(world.integrator_of(name))]
+    if world.stress_transfer != "gradient" and not stressed:
         yield Refusal("stress_transfer", "acts in explicit steps only: leave it out, or use symplectic")
-    if world.deformation != "safe" and not explicit:
+    if world.deformation != "safe" and not stressed:
         yield Refusal("deformation", "acts in explicit steps only: leave it out, or use symplectic")
+    if world.transfer != APIC() and not gridded:
+        yield Refusal(
+            "transfer", "does not act on bodies that move on their own, and there are no others: leave it out"
+        )
     if world.elastic_cfl != DEFAULT_ELASTIC_CFL and not explicit:
         yield Refusal(
             "elastic_cfl", "limits explicit steps only: leave it out and use cfl or dt, or use symplectic"
@@ -85,6 +93,16 @@ def _of_meshes(world: World) -> Iterator[Refusal]:
                 f'contact of the mesh body "{body.name}"',
                 "is for bodies that move on their own, but this one is on the grid, where continua meet: leave it out "
                 "and use a Contact between continua, or set on_grid to false",
+            )
+
+
+def _of_moving_bodies(world: World) -> Iterator[Refusal]:
+    for name, continuum in world.continua.items():
+        if world.moves_itself(name) and continuum.transfer is not None:
+            yield Refusal(
+                f'transfer of the continuum "{name}"',
+                "does not act on bodies that move on their own, which only take from the grid what contact does: leave "
+                "it out",
             )
 
 
