@@ -65,8 +65,8 @@ def surface_area(d: int, cells: int) -> float:
 
 @both
 def test_they_are_as_far_from_each_other_as_asked(d: int) -> None:
-    """Mean spacing sqrt(area / count), in 2D length / count: 0.5 dx +- 20 %. And evenly: no place of a facet is farther from
-    one than the spacing, in 3D 1.5 times that."""
+    """Mean spacing sqrt(area / count), in 2D length / count: 0.5 dx +- 20 %. And evenly: no place of a facet is
+    farther from one than the spacing, in 3D 1.5 times that."""
     dx = 0.08
     points, x, _ = spread(d, 0.5 * dx, cells=2)
     mean = (surface_area(d, 2) / len(points)) ** (1 / (d - 1))

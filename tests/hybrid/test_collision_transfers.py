@@ -1,4 +1,4 @@
-"""What collision particles give to the grid and read back: sums are kept, and rigid or affine motion is nothing to meet."""
+"""What collision particles give to the grid and read back: sums are kept; a rigid or affine motion meets nothing."""
 
 from __future__ import annotations
 

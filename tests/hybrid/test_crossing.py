@@ -90,7 +90,7 @@ def rows_meet(ratio: float) -> float:
 def test_particles_at_most_two_cells_apart_hold_a_block_and_sparse_ones_do_not(
     dx: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """W20 figure 4.8: a small block falls on one long held face. No penetration up to a spacing of 2 dx; through at 8."""
+    """W20 figure 4.8: a small block falls on one long held face: held up to a spacing of 2 dx, let through at 8."""
     places = (0.0, 0.25, 0.5, 0.75)  # of the block, in spacings: some are far from all particles
     for spacing in (0.5, 1.0, 2.0):
         assert min(lowest(dx, spacing, place, monkeypatch) for place in places) > 0

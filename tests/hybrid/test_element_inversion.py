@@ -1,4 +1,4 @@
-"""A solid finds back from inside out: the energy is smooth through flat elements, whatever the grid (W20 section 4.3.1)."""
+"""A solid finds back from inside out, whatever the grid: its energy is smooth through flat elements (W20 4.3.1)."""
 
 from __future__ import annotations
 

@@ -45,8 +45,9 @@ def test_the_literal_scheme_takes_the_spin() -> None:
 
 
 def test_affine_collision_particles_nearly_keep_the_spin_without_a_gate() -> None:
-    """What a field of v + C (x_i - x_q) smooths is only what is not affine: vibrations of a soft block. Within 5 %, where
-    velocities alone lose half."""
+    """What a field of v + C (x_i - x_q) smooths is only what is not affine: vibrations of a soft block.
+
+    Within 5 %, where velocities alone lose half."""
     before, after, plain = (
         flight(2, ct.GridContact(gate=False, affine=affine), steps)
         for steps, affine in ((0, True), (1000, True), (1000, False))

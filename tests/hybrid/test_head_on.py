@@ -19,7 +19,13 @@ def approach(
     v = np.eye(d)[0] * SPEED
     a = block(sim, np.zeros(d), 0.4, 4, material=jelly(2e4), contact=contact, velocity=v)
     b = block(
-        sim, (np.eye(d)[0] * 0.6 + np.eye(d)[1] * 0.013), 0.4, 4, material=jelly(2e4), contact=contact, velocity=-v
+        sim,
+        (np.eye(d)[0] * 0.6 + np.eye(d)[1] * 0.013),
+        0.4,
+        4,
+        material=jelly(2e4),
+        contact=contact,
+        velocity=-v,
     )
     return sim, a, b
 
@@ -104,8 +110,8 @@ def test_restitution_gives_more_back() -> None:
 
 
 def test_friction_takes_the_sliding() -> None:
-    """Two blocks pressed together by a force slide past each other: with mu = 0.5 they are slower than without, by at most Coulomb's
-    mu g t each."""
+    """Two blocks pressed together by a force slide past each other: with mu = 0.5 they are slower than without, by at
+    most Coulomb's mu g t each."""
     speeds = {}
     for mu in (0.0, 0.5):
         sim = ct.Simulation(0.05, (0.0, 0.0), dt=2e-3)

@@ -1,4 +1,4 @@
-"""Where a solid and another continuum share a node: one impulse for both, and no cohesion (W20 section 4.7, G20 appendix C)."""
+"""A node of a solid and another continuum: one impulse for both, and no cohesion (W20 section 4.7, G20 appendix C)."""
 
 from __future__ import annotations
 
@@ -47,9 +47,7 @@ Law = Callable[[Node], Array]
 def library(node: Node) -> Array:
     """What a step does at a node where both are in contact: velocities after (2, 3)."""
     u, impulse, pair = node.u.copy(), np.zeros((1, 3)), np.array([[0, 1]], np.int32)
-    _core.resolve_meeting(
-        node.mass, u, pair, node.n[None].copy(), np.zeros(1), np.array([node.mu]), impulse
-    )
+    _core.resolve_meeting(node.mass, u, pair, node.n[None].copy(), np.zeros(1), np.array([node.mu]), impulse)
     return u
 
 
@@ -104,7 +102,7 @@ def test_a_common_grid_would_glue() -> None:
 
 
 def three_grids(node: Node, e: float = 0.0) -> Array:
-    """Impulse on the body as a collision particle reads it from the grid of both (G20 (C.11), then W20 (4.20)-(4.23))."""
+    """Impulse on the body as a collision particle reads it from the grid of both: G20 (C.11), W20 (4.20)-(4.23)."""
     common = node.mass @ node.u / node.mass.sum()
     change = (common - node.u[0])[None]
     return coulomb_impulses(change, node.n[None], node.mass[:1], friction=node.mu, restitution=e)[0]
