@@ -14,6 +14,8 @@ PLASTIC = (
     0.5698402909980532,
 )  # steps of a sequence that fills a square evenly (Roberts 2018)
 
+ROUNDING = 1e-9  # relative: the number of particles must not depend on where in space a mesh is
+
 
 @dataclass(frozen=True)
 class CollisionParticles:
@@ -37,9 +39,8 @@ class CollisionParticles:
         The mass of a facet is the sum of those shares of its vertices; so the particles together have the mass of all
         vertices of the surface.
         """
-        counts = np.maximum(
-            1, np.ceil(facet_sizes(points, facets) / spacing ** (points.shape[1] - 1))
-        ).astype(int)
+        ratio = facet_sizes(points, facets) / spacing ** (points.shape[1] - 1)
+        counts = np.maximum(1, np.ceil(ratio * (1 - ROUNDING))).astype(int)
         facet = np.repeat(np.arange(len(facets), dtype=np.int32), counts)
         first = np.cumsum(counts) - counts
         weights = _strata(np.arange(len(facet)) - first[facet], counts[facet], facet, facets.shape[1], seed)
