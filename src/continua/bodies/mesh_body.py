@@ -472,8 +472,6 @@ class MeshBody(Body):
             data |= self.free.snapshot()
         if self.set is not None:
             data |= {f"{ON_GRID}{name}": array for name, array in self.set.snapshot().items()}
-        if self.skin is not None and not self._fresh:
-            data["own_wave"] = np.array(self._own_wave)  # which is not looked up in every step
         return data
 
     def restore(self, data: Mapping[str, NDArray]) -> None:
@@ -491,6 +489,3 @@ class MeshBody(Body):
         if self.set is not None:
             self.set.restore({k.removeprefix(ON_GRID): v for k, v in data.items() if k.startswith(ON_GRID)})
             self._seen = PointState(self._x.copy(), self._v.copy())
-        if self.skin is not None:
-            self._fresh = "own_wave" not in data
-            self._own_wave = 0.0 if self._fresh else float(data["own_wave"])
