@@ -48,9 +48,10 @@ class Company {
 #pragma omp parallel num_threads(team(count, 64))
         {
             std::vector<int64_t> around;
+            Rows rows;
 #pragma omp for schedule(dynamic, 64)
             for (int64_t c = 0; c < count; ++c) {
-                list_around(cells_[c], around);
+                list_around(cells_[c], rows, around);
                 const bool quiet = all_alike(c, around);
                 for (int64_t k = first_[c]; k < first_[c + 1]; ++k) out[order_[k]] = !quiet && meets(order_[k], around);
             }
@@ -62,7 +63,7 @@ class Company {
     struct Summary {
         int32_t least, most;        // numbers of bodies
         std::array<double, d> axis; // mean direction
-        double angle;               // of the cone around it that holds all normals [rad]
+        double angle, cos, sin;     // of the cone around it that holds all normals [rad]
     };
     const double* normal_;
     const int32_t* body_;
@@ -79,7 +80,7 @@ class Company {
         return sum;
     }
     Summary summary(int64_t begin, int64_t end) const {
-        Summary s{body_[order_[begin]], body_[order_[begin]], {}, 4.0};
+        Summary s{body_[order_[begin]], body_[order_[begin]], {}, 4.0, 0.0, 0.0};
         for (int64_t k = begin; k < end; ++k) {
             s.least = std::min(s.least, body_[order_[k]]), s.most = std::max(s.most, body_[order_[k]]);
             for (int a = 0; a < d; ++a) s.axis[a] += normal_[order_[k] * d + a];
@@ -91,40 +92,58 @@ class Company {
         double least = 1;
         for (int64_t k = begin; k < end; ++k) least = std::min(least, along(order_[k], s.axis.data()));
         s.angle = std::acos(std::clamp(least, -1.0, 1.0));
+        s.cos = std::cos(s.angle), s.sin = std::sin(s.angle);
         return s;
     }
+    // Where each row of cells was found around the cell before: from one cell to the next it is a few places on.
+    struct Rows {
+        std::vector<int64_t> place;
+        size_t next = 0;
+    };
+    int64_t first_from(const Cell& at, Rows& rows) const {
+        if (rows.next == rows.place.size()) rows.place.push_back(0);
+        int64_t& k = rows.place[rows.next++];
+        const int64_t count = int64_t(cells_.size());
+        if (k > 0 && !(cells_[k - 1] < at)) return k = std::lower_bound(cells_.begin(), cells_.end(), at) - cells_.begin();
+        constexpr int kFew = 16;
+        for (int step = 0; step < kFew; ++step, ++k)
+            if (k == count || !(cells_[k] < at)) return k;
+        return k = std::lower_bound(cells_.begin() + k, cells_.end(), at) - cells_.begin();
+    }
     // Cells within `degree` of one along all axes, as numbers.
-    void list_around(const Cell& cell, std::vector<int64_t>& out) const {
+    void list_around(const Cell& cell, Rows& rows, std::vector<int64_t>& out) const {
         out.clear();
+        rows.next = 0;
         Cell at = cell;
-        add_rows(cell, at, 0, out);
+        add_rows(cell, at, 0, rows, out);
+        if (std::none_of(period_.begin(), period_.end(), [](int64_t n) { return n > 0; })) return;
         std::sort(out.begin(), out.end());
         out.erase(std::unique(out.begin(), out.end()), out.end());  // short periods come round twice
     }
-    void add_rows(const Cell& cell, Cell& at, int axis, std::vector<int64_t>& out) const {
+    void add_rows(const Cell& cell, Cell& at, int axis, Rows& rows, std::vector<int64_t>& out) const {
         const bool row = axis == d - 1 && !period_[axis];
         for (int64_t step = -degree_; step <= (row ? -degree_ : degree_); ++step) {
             at[axis] = cell[axis] + step;
             if (period_[axis]) at[axis] = ((at[axis] % period_[axis]) + period_[axis]) % period_[axis];
             if (axis < d - 1) {
-                add_rows(cell, at, axis + 1, out);
+                add_rows(cell, at, axis + 1, rows, out);
                 continue;
             }
             Cell end = at;
             end[axis] = row ? cell[axis] + degree_ : at[axis];
-            auto k = std::lower_bound(cells_.begin(), cells_.end(), at);
-            for (; k != cells_.end() && *k <= end; ++k) out.push_back(k - cells_.begin());
+            for (int64_t k = first_from(at, rows); k < int64_t(cells_.size()) && cells_[k] <= end; ++k) out.push_back(k);
         }
     }
     bool all_alike(int64_t c, const std::vector<int64_t>& around) const {
         const Summary& own = summaries_[c];
+        const double left = std::acos(facing_) - own.angle, cos = std::cos(left), sin = std::sin(left);
         for (int64_t other : around) {
             const Summary& s = summaries_[other];
             if (s.least != own.least || s.most != own.least || own.most != own.least) return false;
             double between = 0;
             for (int a = 0; a < d; ++a) between += own.axis[a] * s.axis[a];
-            const double widest = std::acos(std::clamp(between, -1.0, 1.0)) + own.angle + s.angle;
-            if (!(widest < std::acos(facing_))) return false;
+            // angle between the axes < left - s.angle
+            if (!(s.angle < left && between > cos * s.cos + sin * s.sin)) return false;
         }
         return true;
     }

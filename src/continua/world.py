@@ -316,10 +316,10 @@ class World:
     def join_grids(self) -> None:
         """Meshes that meet particles become particles of the grid, whichever came first, or show their surface."""
         for body in self.mesh_bodies:
-            if body.self_moving and body.skin is None:
+            if body.self_moving and body.free is None:
                 adding.check_resolution(self, f'body "{body.name}"', body.x.min(axis=0), body.x.max(axis=0))
                 explicit = not self.integrator_of(self.continuum_of(body)).implicit
-                body.show_surface(self.dtype, self.dx, explicit=explicit)
+                body.be_free(self.dtype, self.dx, explicit=explicit)
                 if self.started:
                     self.place(body)
             if body.set is None and self.lives_on_grid(body):

@@ -219,10 +219,10 @@ class Body(ABC):
         """
         raise TypeError(f"{type(self).__name__} does not move on its own")
 
-    def respond(self, exchanges: Sequence[Exchange], nodes: GridMotion | None, dt: float) -> str:
+    def respond(self, exchanges: Sequence[Exchange], nodes: GridMotion, dt: float) -> str:
         """What the grid did is taken over: the state at the end of the step, written to the new side.
 
-        nodes: None where it has no points on the grid. Why dt is too long, or nothing.
+        Why dt is too long, or nothing.
         """
         raise TypeError(f"{type(self).__name__} does not move on its own")
 

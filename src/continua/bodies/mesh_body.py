@@ -20,15 +20,15 @@ from continua.bodies.body import (
     MeetingSurface,
     Prediction,
     Totals,
-    too_fast,
 )
 from continua.bodies.collision_surface import CollisionSurface
+from continua.bodies.free_mesh import LIMIT_REFRESH, FreeMesh
 from continua.bodies.mesh_energy import MeshEnergy
 from continua.bodies.particles import Limits, ParticleSet
 from continua.bodies.scripted import Indices, Scripted
 from continua.bodies.start import Placed, Scattered, first_positions
 from continua.bodies.velocity import GivenVelocity, evaluate
-from continua.contact.collision_particles import CollisionParticles, facet_normals
+from continua.contact.collision_particles import facet_normals
 from continua.contact.penalty import GridContact, MeshContactSetting, PenaltyContact
 from continua.errors import SetupError
 from continua.mesh import Drag, NativeEnergy, Rayleigh
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from continua.transfers.exchange import Exchange
 
 ON_GRID = "grid_"  # begins the names of what is stored of its particles
-LIMIT_REFRESH = 32  # steps after which the fastest vibration on the grid is looked up again
 Array = NDArray[np.float64]
 StartLike = Placed | Scattered | Callable[[Array], ArrayLike] | None
 
@@ -118,8 +117,9 @@ class MeshBody(Body):
         self.before: PointState | None = None  # one step ago
         self.before_dt = 0.0  # length of that step [s]
         self.set: ParticleSet | None = None  # its points as particles, while it is on the grid
-        self.skin: CollisionSurface | None = None  # its surface on the grid, where only that is there
-        self._push = np.zeros_like(self._x)  # velocity that body forces give in this step (N, d) [m/s]
+        self.free: FreeMesh | None = (
+            None  # what is on the grid of a body that moves on its own and meets others there
+        )
         self._fresh = True  # whether it is still to take its first step on its own
         self.reaction = np.zeros(
             self.dimension
@@ -225,42 +225,25 @@ class MeshBody(Body):
     def self_moving(self) -> bool:
         return isinstance(self.contact, GridContact)
 
-    def show_surface(self, dtype: type[np.floating], dx: float, *, explicit: bool) -> None:
-        """From now on collision particles of its surface are on a grid of spacing dx [m].
+    def be_free(self, dtype: type[np.floating], dx: float, *, explicit: bool) -> None:
+        """From now on it moves on its own and meets others on a grid of spacing dx [m].
 
         explicit: whether elastic waves limit the steps.
         """
         assert isinstance(self.contact, GridContact)
-        points = CollisionParticles.spread(self.rest, self.surface, self.contact.spacing * dx, self._mass)
-        self.skin = CollisionSurface(str(self.name), points, self.contact, dtype)
-        self._explicit, self._own_wave = explicit, 0.0
-        self.skin.place(self._x, lambda x: x)
+        self.free = CollisionSurface(self, self.contact, dtype, dx, explicit=explicit)
 
     def predict(self, t: float, dt: float, gravity: Array, move: Prediction) -> str:
-        assert self.skin is not None
-        push, self._push = self._push, np.zeros_like(self._x)
-        found = move(self, t, dt, gravity + push / dt)
-        if isinstance(found, str):
-            return found
-        self._predicted = found
-        self.skin.give(found.v, self.surface_gradients(found.v))
-        return ""
+        assert self.free is not None
+        return self.free.predict(t, dt, gravity, move)
 
-    def surface_gradients(self, v: Array) -> Array | None:
-        """Velocity gradients (F, d, d) [1/s] behind the facets of the surface, where its contact asks for them."""
-        return None
+    def respond(self, exchanges: Sequence[Exchange], nodes: GridMotion, dt: float) -> str:
+        assert self.free is not None
+        return self.free.respond(exchanges, nodes, dt)
 
-    def respond(self, exchanges: Sequence[Exchange], nodes: GridMotion | None, dt: float) -> str:
-        x, v, pull = self._predicted
-        change = np.zeros_like(v)
-        if nodes is not None and self.skin is not None:
-            impulse = self.skin.impulses(self._x, exchanges[0], nodes)
-            pull = pull - self.let_go(impulse)
-            exact = self.skin.contact.scatter == "exact"
-            mass = self._mass if exact else self.skin.shares(len(self))
-            change = impulse / np.where(mass > 0, mass, 1.0)[:, None]
-        self._moved, self._pulled = PointState(x + dt * change, v + change), pull
-        return too_fast(self, self._moved.v, dt, exchanges[0].lattice.dx) if exchanges else ""
+    def surface_gradients(self, v: Array) -> Array:
+        """Velocity gradients (F, d, d) [1/s] behind the facets of the surface, for velocities (N, d) [m/s]."""
+        return np.zeros((len(self.surface), self.dimension, self.dimension))
 
     # ---- on the grid -----------------------------------------------------------------------------------------
 
@@ -269,12 +252,12 @@ class MeshBody(Body):
         self.set = ParticleSet(str(self.name), self.dimension, dtype, modes=modes)
         self.set.append(self._x, self._v, self.velocity_gradient, self._mass)
         self._seen = PointState(self._x.copy(), self._v.copy())
-        self.set.limits = Limits(self.set.fastest, self._wave_speed(dx))
+        self.set.limits = Limits(self.set.fastest, self.wave_speed_on(dx))
         return self.set
 
     def particle_sets(self) -> Sequence[ParticleSet]:
-        if self.skin is not None:
-            return (self.skin.set,)
+        if self.free is not None:
+            return (self.free.set,)
         return () if self.set is None else (self.set,)
 
     def ready(self, wrap: Callable[[NDArray], NDArray], dx: float, steps: int) -> None:
@@ -282,11 +265,8 @@ class MeshBody(Body):
         if self.set is None:
             if self._fresh:
                 self.check_positions()
-            if self.skin is not None:
-                self.skin.place(self._x, wrap)
-                if self._fresh or (self._explicit and steps % LIMIT_REFRESH == 0):
-                    self._own_wave = self._wave_speed(dx) if self._explicit else 0.0
-                self.skin.set.limits = Limits(self.max_speed, self._own_wave)
+            if self.free is not None:
+                self.free.ready(wrap, dx, steps)
             self._fresh = False
             return
         now = PointState(self._x, self._v)
@@ -299,7 +279,7 @@ class MeshBody(Body):
             self.set.limits = Limits(self.set.fastest, self.set.limits.wave_speed)
         wrap(self.set.x)
         if moved or steps % LIMIT_REFRESH == 0:
-            self.set.limits = Limits(self.set.limits.speed, self._wave_speed(dx))
+            self.set.limits = Limits(self.set.limits.speed, self.wave_speed_on(dx))
 
     def _check_finite(self) -> None:
         """Refuse points that lie or move nowhere."""
@@ -319,7 +299,7 @@ class MeshBody(Body):
     def _inside_out(self) -> str:
         return ""
 
-    def _wave_speed(self, dx: float) -> float:
+    def wave_speed_on(self, dx: float) -> float:
         """The wave speed [m/s] that an explicit step on a grid of spacing dx [m] must resolve.
 
         The grid never vibrates faster than the mesh alone, at omega: weights only average. A wave that crosses a cell
@@ -334,9 +314,10 @@ class MeshBody(Body):
         self.held, self.places = self.scripted_at(t)
 
     def accelerate(self, push: Array) -> None:
-        if self.set is None:
-            self._push = push
+        if self.free is not None:
+            self.free.push = push
             return
+        assert self.set is not None
         self.set.v[:] += push[self.set.ids]
 
     def let_go(self, forces: Array) -> Array:
@@ -346,7 +327,7 @@ class MeshBody(Body):
         return total
 
     def impulses(self, dt: float) -> Sequence[Array | None]:
-        return [self.own_impulse(dt)] if self.skin is None else [None]
+        return [self.own_impulse(dt)] if self.free is None else [None]
 
     def own_impulse(self, dt: float) -> Array:
         """Of all forces on the vertices (N, d) during dt [s], at the present positions, with damping and drag [N s]."""
@@ -370,8 +351,8 @@ class MeshBody(Body):
         return [MeshEnergy(exchange, self, dt) for exchange in exchanges]
 
     def contact_surfaces(self) -> Sequence[MeetingSurface]:
-        if self.skin is not None:
-            return [MeetingSurface(True, self.skin.points.areas(self._x))]
+        if self.free is not None:
+            return [self.free.surface()]
         if not len(self.surface):
             return [MeetingSurface(thin=True)]
         return [MeetingSurface(True, self.vertex_normals(), self.kind == "springs")]
@@ -401,10 +382,10 @@ class MeshBody(Body):
 
     def accept(self, dt: float, limits: Sequence[Limits], period: Array) -> None:
         """The mesh goes where its particles are, or where it has moved on its own."""
-        if self.set is None:
-            self.move(self._moved, dt)
-            self.pull[: self.dimension] += self._pulled
+        if self.free is not None:
+            self.free.accept(dt)
             return
+        assert self.set is not None
         self.set.swap()
         x, v = self.set.by_id(self.set.arrays.x), self.set.by_id(self.set.arrays.v)
         for axis in np.flatnonzero(period):
@@ -459,6 +440,8 @@ class MeshBody(Body):
         data["pull"] = self.pull.copy()
         if self.before is not None:
             data |= {"before_x": self.before.x.copy(), "before_v": self.before.v.copy()}
+        if self.free is not None:
+            data |= self.free.snapshot()
         if self.set is not None:
             data |= {f"{ON_GRID}{name}": array for name, array in self.set.snapshot().items()}
         return data
@@ -473,6 +456,8 @@ class MeshBody(Body):
         self.before_dt, self.pull = float(data["before_dt"]), np.array(data["pull"])
         has = "before_x" in data
         self.before = PointState(np.array(data["before_x"]), np.array(data["before_v"])) if has else None
+        if self.free is not None:
+            self.free.restore(dict(data))
         if self.set is not None:
             self.set.restore({k.removeprefix(ON_GRID): v for k, v in data.items() if k.startswith(ON_GRID)})
             self._seen = PointState(self._x.copy(), self._v.copy())

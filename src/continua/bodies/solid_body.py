@@ -11,7 +11,7 @@ from continua.bodies.mesh_body import Array, MeshBody, StartLike
 from continua.bodies.scripted import Scripted
 from continua.bodies.variation import Regions, Variation, Vary, checked_variation
 from continua.bodies.velocity import GivenVelocity
-from continua.contact.penalty import GridContact, MeshContactSetting
+from continua.contact.penalty import MeshContactSetting
 from continua.errors import SetupError
 from continua.geometry.meshes import BoxMesh, FileMesh, ShapeMesh, SimplexMesh
 from continua.materials.base import Material
@@ -99,9 +99,7 @@ class SolidBody(MeshBody):
     def is_solid(self) -> bool:
         return True
 
-    def surface_gradients(self, v: Array) -> Array | None:
-        if not (isinstance(self.contact, GridContact) and self.contact.affine):
-            return None
+    def surface_gradients(self, v: Array) -> Array:
         corners = self.cells[self.mesh.cell_behind]
         edges, moves = (rows[corners][:, 1:] - rows[corners][:, :1] for rows in (self._x, v))
         rows = np.linalg.solve(edges, moves)  # dv = (grad v) dx, row by row

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from continua.errors import SetupError
 from continua.integrators.schemes import Incompressible, Integrator, Optimization, SemiImplicit
+from continua.transfers import APIC
 
 if TYPE_CHECKING:
     from continua.world import World
@@ -36,6 +37,7 @@ def refusals(world: World) -> Iterator[Refusal]:
     integrators = [world.integrator_of(name) for name in world.continua]
     yield from _of_integrators(world, integrators)
     yield from _of_meshes(world)
+    yield from _of_self_moving(world)
     if any(isinstance(integrator, Incompressible) for integrator in integrators):
         yield from _of_flow(world)
 
@@ -86,6 +88,27 @@ def _of_meshes(world: World) -> Iterator[Refusal]:
                 "is for bodies that move on their own, but this one is on the grid, where continua meet: leave it out "
                 "and use a Contact between continua, or set on_grid to false",
             )
+
+
+def _of_self_moving(world: World) -> Iterator[Refusal]:
+    """Bodies that move on their own take from the grid only what contact does."""
+    own = [name for name in world.continua if world.moves_itself(name)]
+    for name in own:
+        if world.continua[name].transfer is not None:
+            yield Refusal(
+                f'transfer of the continuum "{name}"',
+                "does not act on bodies that move on their own: leave it out",
+            )
+    if not own or len(own) < sum(bool(world.bodies_of(name)) for name in world.continua):
+        return
+    if world.transfer != APIC():
+        yield Refusal(
+            "transfer", "does not act on bodies that move on their own, and there are no others: leave it out"
+        )
+    if world.push_out not in (None, DEFAULT_PUSH_OUT):
+        yield Refusal(
+            "push_out", "does not act on bodies that move on their own, and there are no others: leave it out"
+        )
 
 
 def _of_flow(world: World) -> Iterator[Refusal]:

@@ -80,9 +80,14 @@ def sides(world: World, contact: Contact) -> tuple[str, str]:
         free = {body.name for body in world.free_meshes}
         if {contact.a, contact.b} <= free:
             return contact.a, contact.b
+        how = (
+            "meet as each of them says by its own contact"
+            if world.moves_itself(sides[0])
+            else "stick to each other"
+        )
         raise SetupError(
-            f'"{contact.a}" and "{contact.b}" are both in the continuum "{sides[0]}", where bodies stick to each '
-            "other; put one of them into another continuum"
+            f'"{contact.a}" and "{contact.b}" are both in the continuum "{sides[0]}", where bodies {how}; put one of '
+            "them into another continuum"
         )
     return sides[0], sides[1]
 

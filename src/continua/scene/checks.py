@@ -186,10 +186,12 @@ def check_contacts(scene: Scene) -> None:
         seen[pair] = index
         sides = [side_of(scene, getattr(contact, end), ("contact", index, end)) for end in ("a", "b")]
         if sides[0] == sides[1] and not all(is_free(scene, name) for name in pair):
+            own = any(moves_itself(item) for _, _, item in members(scene) if home_of(item) == sides[0])
+            how = "meet as each says by its own contact" if own else "stick to each other"
             raise problem(
                 ("contact", index, "b"),
                 f'is "{contact.b}", which is in the continuum "{sides[0]}" together with "{contact.a}", so that they '
-                "stick to each other: give one of them another continuum",
+                f"{how}: give one of them another continuum",
             )
         if all(side.startswith("collider ") for side in sides):
             raise problem(
