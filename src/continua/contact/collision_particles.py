@@ -86,7 +86,9 @@ def facet_normals(points: Array, facets: Indices) -> Array:
         along = corners[:, 1] - corners[:, 0]
         return np.stack([along[:, 1], -along[:, 0]], axis=1)
     (ux, uy, uz), (vx, vy, vz) = (corners[:, 1] - corners[:, 0]).T, (corners[:, 2] - corners[:, 0]).T
-    return 0.5 * np.stack([uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx], axis=1)  # faster than np.cross
+    return 0.5 * np.stack(
+        [uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx], axis=1
+    )  # faster than np.cross
 
 
 def facet_sizes(points: Array, facets: Indices) -> Array:

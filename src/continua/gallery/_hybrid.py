@@ -12,7 +12,7 @@ from continua.contact.collision_particles import CollisionParticles
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 HAIR = 1e-9  # barycentric coordinate up to which a point is on the surface of a tetrahedron
-LOOKS = 48.0  # at depths, per second: they take as long as a step
+LOOKS = 24.0  # at depths, per second: they take as long as a step
 
 
 def time_to_look(sim: Simulation) -> bool:
@@ -45,14 +45,18 @@ def deepest_in(body: SolidBody, x: Array, corners: NDArray[np.int32] | None = No
     facets = body.x[body.surface]
     deepest = 0.0
     for point in inside:
-        distance = np.linalg.norm(closest_point(facets, np.tile(x[point], (len(facets), 1))) - x[point], axis=1)
+        distance = np.linalg.norm(
+            closest_point(facets, np.tile(x[point], (len(facets), 1))) - x[point], axis=1
+        )
         if corners is not None:
             distance[np.isin(body.surface, corners[point]).any(axis=1)] = np.inf
         deepest = max(deepest, float(distance.min()))
     return deepest
 
 
-def _inside(vertices: Array, cells: NDArray[np.int32], x: Array, corners: NDArray[np.int32] | None) -> Indices:
+def _inside(
+    vertices: Array, cells: NDArray[np.int32], x: Array, corners: NDArray[np.int32] | None
+) -> Indices:
     """Numbers of the points (n, 3) that are in one of the tetrahedra, other than those at their own corners."""
     if not len(x):
         return np.zeros(0, np.intp)
