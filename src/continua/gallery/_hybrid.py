@@ -1,4 +1,4 @@
-"""What the gallery scenes of solids that meet others by collision particles measure: how deep one thing is in another."""
+"""What the gallery scenes of solids with collision particles measure: how deep one thing is in another."""
 
 import numpy as np
 from numpy.typing import NDArray

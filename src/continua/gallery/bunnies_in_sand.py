@@ -13,12 +13,14 @@ above them after 0.8 s in the small version, by friction between sand and bunnie
 |-----------------------|-----|------|------|-----------------|
 | sand left on them     | @A@ | @B@ | @C@ | @D@            |
 
-A layer rests where the ground is less steep than the friction angle: nowhere, below 17 degrees, and as steep as the sand
-itself can stand. Try `--set contact.friction=0.3`. Single grains get into the ears by more than half a cell, which are
-as thin as four cells, and come out again.
+A layer rests where the ground is less steep than the angle of friction: nowhere, below 17 degrees, and as steep as sand
+itself can stand. Try `--set contact.friction=0.3`. Single grains get into the ears, which are four cells thick, by up to
+@G@ of a cell, and come out again.
 
 @COST@ and on one busy core about @T@.
 """
+
+import math
 
 import numpy as np
 
@@ -65,8 +67,9 @@ def bunny(number: int) -> SolidSettings:
     body = shapes.Ellipsoid((0.0, 0.1, 0.0), (0.2, 0.1, 0.17))
     head = shapes.Sphere((0.16, 0.19, 0.0), 0.08)
     ears = [shapes.Capsule((0.15, 0.22, side * 0.04), (0.08, 0.31, side * 0.09), 0.038) for side in (-1, 1)]
-    c, s = np.cos(np.radians(HEADINGS[number])), np.sin(np.radians(HEADINGS[number]))
-    turn = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+    angle = math.radians(HEADINGS[number])
+    c, s = math.cos(angle), math.sin(angle)
+    turn = ((c, 0.0, s), (0.0, 1.0, 0.0), (-s, 0.0, c))
     x, z = MIDDLES[number]
     return SolidSettings(
         name=("left", "right")[number],

@@ -1,8 +1,8 @@
 """Three cubes of jelly carry a layer of sand, each four times as stiff as the one before (after G20 Fig. 4.3).
 
-The cubes are meshes that move on their own and meet the sand through points on their surface (G20 section 4.2). They fill
-a frictionless container but for gaps that sand does not enter, so all of it rests on them and statics knows the answer:
-each sags by load times height over its modulus, and all three together carry the sand and themselves.
+The cubes are meshes that move on their own and meet the sand through points on their surface (G20 section 4.2). They
+fill a frictionless container but for gaps that sand does not enter, so all of it rests on them and statics knows the
+answer: each sags by load times height over its modulus, and all three together carry the sand and themselves.
 
 What to look at: the sand falls, the cubes swing, and the soft one stays down under a dent in the layer; where it sinks
 sand beside it takes a part of its load. Try `--set solid.soft.material.E=1e4`.

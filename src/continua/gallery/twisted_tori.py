@@ -1,15 +1,14 @@
 """Two soft tori, linked like a chain, fly apart, turn against each other and twist (W20 section 4.4).
 
-Nobody looks for collisions: points on both surfaces give their velocities to a grid and read back a common one, and where
-that pushes a surface it is an impulse. It acts between the tori and between parts of one torus. A push that lasts lets
-surfaces creep by as much as the forces of a step change velocities, so that steps are half as long here as they could
-be: with `--set elastic_cfl=0.4` and twice the speed, surfaces sink in by more than a cell.
+Nobody looks for collisions: points on both surfaces give their velocities to a grid and read back a common one, and
+where that pushes a surface it is an impulse. It acts between the tori and between parts of one torus. A push that lasts
+lets surfaces creep into each other, the less the shorter the steps: these are half as long as they could be.
 
-What to look at: the rings snap tight, the hoops flatten where they hang on each other, and the turning winds them up. They
-stay linked, by the double integral of Gauss over their centre lines, which is 1 for a chain and 0 for rings that have
+What to look at: the rings snap tight, the hoops flatten where they hang on each other, and the turning winds them up.
+They stay linked, by the double integral of Gauss over their centre lines, which is 1 for a chain and 0 for rings that have
 passed through each other.
 
-@COST@ and on one busy core about @T@.
+1 700 vertices, 6 100 tetrahedra, 2 600 steps; on one core 45 s, most of them for which surfaces face each other.
 """
 
 import numpy as np
@@ -38,7 +37,7 @@ from continua.validation.case import Measurement, at_least, at_most, near
 
 Array = NDArray[np.float64]
 
-COST = "@COSTB@"
+COST = "1 700 vertices, 6 100 tetrahedra, 2 600 steps, 45 s"
 SMALL = ["dx=0.05", "solid.mesh.size=0.14", "duration=0.4"]
 WRONG = [
     (
