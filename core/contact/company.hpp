@@ -2,8 +2,9 @@
 // only its own surface around it feels nothing but the smoothing of the grid, which is no contact.
 //
 // Particle i has company if some j with |c_i - c_j| <= degree along every axis, c being the first node of the stencil, belongs
-// to another body or faces it, n_i.n_j < facing. Cells are sorted, so that the rows of cells around one follow each other; a
-// cell whose surroundings are all of one body, with normals in a narrow cone, is done at once.
+// to another body or faces it, n_i.n_j < facing; with facing = -1 only other bodies count. Cells are sorted, so that the rows
+// of cells around one follow each other; a cell whose surroundings are all of one body, with normals in a narrow cone, is done
+// at once.
 #pragma once
 
 #include <algorithm>
@@ -74,6 +75,8 @@ class Company {
     std::vector<Cell> cells_;
     std::vector<Summary> summaries_;
 
+    // Whether those of the same body count that face each other.
+    bool surfaces() const { return facing_ > -1; }
     double along(int64_t i, const double* n) const {
         double sum = 0;
         for (int a = 0; a < d; ++a) sum += normal_[i * d + a] * n[a];
@@ -142,17 +145,21 @@ class Company {
             if (s.least != own.least || s.most != own.least || own.most != own.least) return false;
             double between = 0;
             for (int a = 0; a < d; ++a) between += own.axis[a] * s.axis[a];
+            if (!surfaces()) continue;
             // angle between the axes < left - s.angle
             if (!(s.angle < left && between > cos * s.cos + sin * s.sin)) return false;
         }
         return true;
     }
     bool meets(int64_t i, const std::vector<int64_t>& around) const {
-        for (int64_t other : around)
+        for (int64_t other : around) {
+            const Summary& s = summaries_[other];
+            if (!surfaces() && s.least == body_[i] && s.most == body_[i]) continue;
             for (int64_t k = first_[other]; k < first_[other + 1]; ++k) {
                 const int64_t j = order_[k];
-                if (body_[j] != body_[i] || along(i, normal_ + j * d) < facing_) return true;
+                if (body_[j] != body_[i] || (surfaces() && along(i, normal_ + j * d) < facing_)) return true;
             }
+        }
         return false;
     }
 };
