@@ -29,7 +29,6 @@ from continua.grid.reach import check_resolution as resolution_warning
 from continua.integrators.schemes import Optimization
 from continua.materials.base import Material, NativeMaterial
 from continua.materials.incompressible import IncompressibleFluid
-from continua.materials.rod import Rod
 from continua.memory import most_particles, too_many
 
 if TYPE_CHECKING:
@@ -220,10 +219,6 @@ def check_resolution(world: World, what: str, lower: NDArray, upper: NDArray) ->
 
 def _check_material(world: World, material: Material, continuum: str) -> None:
     """Materials must fit the integrator of their continuum, and incompressible fluids each other."""
-    if isinstance(material, Rod):
-        raise SetupError(
-            "a Rod is the material of Strands, not of particles; use ct.Strands, or another material"
-        )
     integrator = world.integrator_of(continuum)
     fluid = isinstance(material, IncompressibleFluid)
     if fluid != integrator.incompressible:

@@ -39,6 +39,7 @@ from continua.grid.blocks import SIDE, Lattice
 from continua.grid.reach import box_of, check_reach, check_resolution, lattice_offset
 from continua.integrators.schemes import Integrator, Optimization, as_integrator
 from continua.materials.base import Material
+from continua.materials.rod import Rod
 from continua.timestep import beyond_stability
 from continua.transfers import Transfer, as_transfer, kept_gradient
 
@@ -199,6 +200,10 @@ class World:
         """
         self.changed = True
         if isinstance(thing, Shape):
+            if isinstance(material, Rod):
+                raise SetupError(
+                    "a Rod is the material of Strands, not of shapes: sim.add(ct.Strands(curves, rod))"
+                )
             if not isinstance(material, Material):
                 raise SetupError("a body needs a material: sim.add(shape, continua.materials.Snow())")
             return adding.add_body(self, thing, material, **options)

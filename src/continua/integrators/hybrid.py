@@ -16,9 +16,10 @@ from continua.integrators.field import Field
 from continua.integrators.stepper import NodeStepper, StepResult, StepSetting
 from continua.transfers.exchange import Exchange
 
-RECOVERY = (
-    0.1  # of an overlap that a step undoes: surfaces creep, since nodes between touching ones are still free
-)
+# Surfaces creep into each other, since nodes between touching ones are still free. Overlaps are undone with a time
+# constant in which what falls from rest crosses a fraction of a cell, or in a few steps, and at a part of its speed.
+PROMPT, STEPS, GENTLE = 5.0, 10.0, 0.3
+SPEED = 0.1  # of the fastest point, counts where there is no gravity
 FACING = -0.3  # cosine of the angle between normals of surfaces that may touch
 OTHERS = -1.0  # in its place: only other bodies count
 
@@ -40,6 +41,7 @@ class HybridStepper(NodeStepper):
         return super().nbytes + self._given.nbytes + self._forced.nbytes
 
     def to_grid(self, step: StepSetting, result: StepResult) -> None:
+        self._recovery = self._undoing(step)
         with self._phase("predict"):
             table = step.obstacles_of(self.name)
             for body in self.field.bodies:
@@ -63,13 +65,21 @@ class HybridStepper(NodeStepper):
             self.nodes = self._node_array(self._nodes)
             self.nodes[:] = self.forced
 
+    def _undoing(self, step: StepSetting) -> tuple[float, float]:
+        """Rate at which overlaps are undone [1/s], and the fastest [m/s]."""
+        dx = self.field.lattice.dx
+        fastest = max(body.max_speed for body in self.field.bodies)
+        speed = max(float(np.sqrt(np.linalg.norm(step.gravity) * dx)), SPEED * fastest)
+        return min(PROMPT * speed / dx, 1 / (STEPS * step.dt)), GENTLE * speed
+
     def contact_field(self, nodes: NDArray, friction: NDArray | None = None) -> ContactField:
         field = super().contact_field(nodes, friction)
         field.walls = any(body.walls for body in self.field.bodies)
         if any(
             surface.normals is not None for body in self.field.bodies for surface in body.contact_surfaces()
         ):
-            field.slack, field.recovery = 0.0, RECOVERY
+            field.slack = 0.0
+            field.recovery, field.undone = self._recovery
         return field
 
     def to_bodies(self, step: StepSetting, result: StepResult) -> None:

@@ -155,9 +155,10 @@ class MeshProblem:
                 tied.append(touching if new.mode == SLIP else fixed & False)
         self.scripted: list[NDArray[np.intp]] = []  # points of every body
         for body, rows in zip(self.bodies, self.rows):
-            chosen, places = body.scripted_at(self.t + self.dt)
-            self.scripted.append(rows.start + chosen)
-            fixed[rows.start + chosen], values[rows.start + chosen] = True, places
+            body.begin(self.t + self.dt)
+            chosen = rows.start + body.held
+            self.scripted.append(chosen)
+            fixed[chosen], values[chosen] = True, body.places
         self.fixed = fixed
         exact = [k for k, surface in enumerate(surfaces) if not surface.sampled]
         contact = MeshContact(
