@@ -2,7 +2,8 @@
 // only its own surface around it feels nothing but the smoothing of the grid, which is no contact.
 //
 // Particle i has company if some j with |c_i - c_j| <= degree along every axis, c being the first node of the stencil, belongs
-// to another body or faces it, n_i.n_j < facing. Cells are sorted, so that the rows of cells around one follow each other; a
+// to another body or faces it: n_i.n_j < facing, and j lies before i, n_i.(x_j - x_i) > -kBehind dx. So two sides of a thin part,
+// which lie behind each other, are no company, but surfaces that have sunk into each other a little are. Cells are sorted, so that the rows of cells around one follow each other; a
 // cell whose surroundings are all of one body, with normals in a narrow cone, is done at once.
 #pragma once
 
@@ -17,13 +18,15 @@
 
 namespace continua {
 
+inline constexpr double kBehind = 0.5;  // cells by which surfaces that touch may have sunk into each other
+
 template <int d>
 class Company {
   public:
     // x, normal (count, d), the normals of unit length or zero; body (count,); period in cells, 0 where there is none.
     Company(const double* x, const double* normal, const int32_t* body, int64_t count, double dx, const double* origin,
             const int64_t* period, int degree, double facing)
-        : normal_(normal), body_(body), degree_(degree), facing_(facing) {
+        : x_(x), normal_(normal), body_(body), dx_(dx), degree_(degree), facing_(facing) {
         const double shift = 0.5 * (degree - 1);
         std::vector<Cell> cells(count);
         for (int64_t i = 0; i < count; ++i)
@@ -64,8 +67,9 @@ class Company {
         std::array<double, d> axis; // mean direction
         double angle;               // of the cone around it that holds all normals [rad]
     };
-    const double* normal_;
+    const double *x_, *normal_;
     const int32_t* body_;
+    double dx_;
     int degree_;
     double facing_;
     std::array<int64_t, d> period_{};
@@ -77,6 +81,16 @@ class Company {
         double sum = 0;
         for (int a = 0; a < d; ++a) sum += normal_[i * d + a] * n[a];
         return sum;
+    }
+    // Whether j lies before the surface at i.
+    bool before(int64_t i, int64_t j) const {
+        double height = 0;
+        for (int a = 0; a < d; ++a) {
+            double r = x_[j * d + a] - x_[i * d + a];
+            if (const double length = dx_ * double(period_[a]); length > 0) r -= length * std::round(r / length);
+            height += r * normal_[i * d + a];
+        }
+        return height > -kBehind * dx_;
     }
     Summary summary(int64_t begin, int64_t end) const {
         Summary s{body_[order_[begin]], body_[order_[begin]], {}, 4.0};
@@ -132,7 +146,7 @@ class Company {
         for (int64_t other : around)
             for (int64_t k = first_[other]; k < first_[other + 1]; ++k) {
                 const int64_t j = order_[k];
-                if (body_[j] != body_[i] || along(i, normal_ + j * d) < facing_) return true;
+                if (body_[j] != body_[i] || (along(i, normal_ + j * d) < facing_ && before(i, j))) return true;
             }
         return false;
     }

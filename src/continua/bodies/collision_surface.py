@@ -41,8 +41,12 @@ class CollisionSurface:
         if gradients is not None:
             self.set.C = gradients[self.points.facet][self.set.ids]
 
-    def impulses(self, x: Array, exchange: Exchange, nodes: GridMotion) -> Array:
+    def impulses(
+        self, x: Array, exchange: Exchange, nodes: GridMotion, reversed_facets: NDArray[np.bool_] | None
+    ) -> Array:
         """What the grid gives to the vertices (N, d) [N s], which are at x (N, d) [m].
+
+        reversed_facets (F,): those whose normals point inwards, if there may be any.
 
         Solids of the same continuum push by how the common velocity differs from their own, which Coulomb's law cuts.
         What other continua and obstacles did at nodes is taken as it is: they got the opposite.
@@ -52,6 +56,8 @@ class CollisionSurface:
         change = common - self._given
         if self.contact.gate:
             change[~nodes.company(exchange)] = 0.0
+            if reversed_facets is not None:  # what they would take for a push holds their elements inside out
+                change[reversed_facets[points.facet]] = 0.0
         impulses = coulomb_impulses(
             change,
             points.normals(x),

@@ -250,11 +250,15 @@ class MeshBody(Body):
         """Velocity gradients (F, d, d) [1/s] behind the facets of the surface, where its contact asks for them."""
         return None
 
+    def reversed_facets(self) -> NDArray[np.bool_] | None:
+        """Which facets (F,) of the surface belong to elements that are inside out; None if that cannot be."""
+        return None
+
     def respond(self, exchanges: Sequence[Exchange], nodes: GridMotion | None, dt: float) -> str:
         x, v, pull = self._predicted
         change = np.zeros_like(v)
         if nodes is not None and self.skin is not None:
-            impulse = self.skin.impulses(self._x, exchanges[0], nodes)
+            impulse = self.skin.impulses(self._x, exchanges[0], nodes, self.reversed_facets())
             pull = pull - self.let_go(impulse)
             exact = self.skin.contact.scatter == "exact"
             mass = self._mass if exact else self.skin.shares(len(self))
