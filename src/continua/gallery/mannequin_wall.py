@@ -55,7 +55,9 @@ def limb(side: int) -> Scripted:
     times = np.linspace(0.0, TIME, 2 * STEPS + 1)
     swing = side * STRIDE * np.sin(np.pi / 2 * np.arange(2 * STEPS + 1))
     ways: list[tuple[float, ...]] = [(WAY * t / TIME, 0.0, 0.0) for t in times.tolist()]
-    motion = Keyframes(times.tolist(), ways, swing.tolist(), (0.0, 0.0, 1.0), (0.0, HIP, 0.0), interpolation="smooth")
+    motion = Keyframes(
+        times.tolist(), ways, swing.tolist(), (0.0, 0.0, 1.0), (0.0, HIP, 0.0), interpolation="smooth"
+    )
     bone = shapes.Capsule((0.0, SKIN, side * APART), (0.0, HIP - 0.16, side * APART), 0.6 * SKIN)
     return Scripted(bone, motion)
 
