@@ -222,6 +222,11 @@ class MeshBody(Body):
         return self.contact if isinstance(self.contact, PenaltyContact) else PenaltyContact("off")
 
     @property
+    def rooted(self) -> Array:
+        """1 for points (N,) that follow the body they grow on, 0 for all others."""
+        return np.zeros(len(self))
+
+    @property
     def is_solid(self) -> bool:
         """Whether it has an inside, bounded by its surface."""
         return False

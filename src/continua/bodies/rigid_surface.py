@@ -15,10 +15,7 @@ from continua.transfers.exchange import Exchange
 
 Array = NDArray[np.float64]
 SPACING = 0.5  # of collision particles [cells]
-REST, IMPACT = (
-    8.0,
-    4.0,
-)  # of the square of the speed of waves in the contact, over g dx and the square of the speed
+REST, IMPACT = 256.0, 64.0  # of c^2, over g dx and the square of the speed of the body
 
 
 class RigidSurface:
@@ -69,7 +66,7 @@ class RigidSurface:
         The stiffness is what stops the body within about a cell, whatever the area that touches: with waves of speed
         c, c^2 = REST g dx + IMPACT v^2, in a layer of a cell that carries its mass.
         """
-        self._company = nodes.company(exchange)
+        self._company = nodes.others(exchange)
         normals = self.points.normals(x)
         area = float(np.linalg.norm(self.points.areas(x)[self._company], axis=1).sum())
         speed = float(np.sqrt((self._given**2).sum(axis=1).max()))

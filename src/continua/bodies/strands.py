@@ -110,6 +110,13 @@ class Strands(MeshBody):
             self.rods.accept(self._x)
 
     @property
+    def rooted(self) -> Array:
+        found = np.zeros(len(self))
+        if self.roots is not None:
+            found[self.roots.numbers] = 1.0
+        return found
+
+    @property
     def label(self) -> str:
         return self.material.label
 
