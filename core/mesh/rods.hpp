@@ -137,6 +137,11 @@ class Rods {
         });
     }
 
+    // An approximate inverse, for preconditioners (rod_factor.hpp).
+    static constexpr int kFactors = 24;  // of a point: blocks L2, L1, and the factors of D
+    void factor(const double* values, double weight, const double* added, float* factors) const;
+    void solve(const float* factors, const double* r, double* out) const;
+
     // ---- the accepted state ----------------------------------------------------------------------------------
 
     // The strands are now at x: directors go along, and turn by the angles. Held ones stay held, there.
@@ -311,6 +316,18 @@ class Rods {
     void solve_angles(const RodLayout::Chunk& chunk, const double* values, double* z) const;
     V3 angle_force(const RodLayout::Chunk& chunk, const RodTable& work, const double* values, int64_t j) const;
 
+    Mat<double, 3> edge_block(const double* values, int64_t place) const {
+        Mat<double, 3> m;
+        for (int r = 0; r < 3; ++r)
+            for (int c = 0; c < 3; ++c) m(r, c) = value(values, kOwn + upper(r, c))[place];
+        return m;
+    }
+    Mat<double, 3> edge_cross(const double* values, int64_t place) const {  // of the edge before with this one
+        Mat<double, 3> m;
+        for (int k = 0; k < 9; ++k) m.a[k] = value(values, kBefore + k)[place];
+        return m;
+    }
+
     // ---- state -----------------------------------------------------------------------------------------------
 
     void measure(const double* points, const double* directors);
@@ -323,5 +340,6 @@ class Rods {
 
 }  // namespace continua
 
+#include "rod_factor.hpp"
 #include "rod_hessian.hpp"
 #include "rod_state.hpp"

@@ -46,7 +46,7 @@ class Strands(MeshBody):
     kind = "strands"
     stem = "strands"
     cell = "segment"
-    cell_bytes = 330
+    cell_bytes = 380
 
     def __init__(
         self,
@@ -69,7 +69,8 @@ class Strands(MeshBody):
             raise SetupError(f"Strands are made of a ct.materials.Rod, not of {shown(material)}")
         self.material = material
         self.rods = Rods(self.curves, material, directors=directors)
-        self._rest_directors = self.rods.frames()["director"]
+        # points that scripts may take, and directors at rest of the segments that begin there
+        self._grips, self._grip_directors = np.arange(len(self.curves.points)), self.rods.frames()["director"]
         super().__init__(
             self.curves.points,
             self.rods,
@@ -84,6 +85,8 @@ class Strands(MeshBody):
             contact=contact,
             continuum=continuum,
         )
+        taken = np.unique(np.concatenate([[], *(chosen for _, chosen in self._scripts)]).astype(np.intp))
+        self._grips, self._grip_directors = taken, self._grip_directors[taken]
         if np.isfinite(self.rods.value(self._x)):
             self.rods.accept(self._x)
 
@@ -123,7 +126,8 @@ class Strands(MeshBody):
             motion = Fixed() if script.motion is None else script.motion
             if isinstance(motion, Motion):
                 own = (owner[first] == number) & (owner[second] == number)
-                directors[own] = self._rest_directors[first[own]] @ motion.pose(t, 3).rotation.T
+                at_rest = self._grip_directors[np.searchsorted(self._grips, first[own])]
+                directors[own] = at_rest @ motion.pose(t, 3).rotation.T
         self._held_edges = first
         self.rods.hold(first, where[second] - where[first], directors)
 
