@@ -36,8 +36,8 @@ class MeshRods {
     void angle_blocks(nb::object hessian, nb::object coupling, nb::object factors) {
         rods_.angle_blocks(values(hessian, "hessian"), rows(coupling, "coupling", 9), rows(factors, "factors", 2));
     }
-    void factor(nb::object hessian, double weight, nb::object added, nb::object factors) {
-        rods_.factor(values(hessian, "hessian"), weight, nodes(added, "added"), checked<float>(factors, "factors", {nodes_, Rods::kFactors}));
+    void factor(nb::object x, double weight, nb::object added, nb::object factors) {
+        rods_.factor(nodes(x, "x"), weight, nodes(added, "added"), checked<float>(factors, "factors", {nodes_, Rods::kFactors}));
     }
     void solve(nb::object factors, nb::object r, nb::object out) {
         const double* from = nodes(r, "r");
@@ -93,7 +93,7 @@ void bind_rods(nb::module_& m) {
         .def("pattern", &MeshRods::pattern)
         .def("edge_blocks", &MeshRods::edge_blocks, nb::arg("hessian"), nb::arg("own"), nb::arg("before"))
         .def("angle_blocks", &MeshRods::angle_blocks, nb::arg("hessian"), nb::arg("coupling"), nb::arg("factors"))
-        .def("factor", &MeshRods::factor, nb::arg("hessian"), nb::arg("weight"), nb::arg("added"), nb::arg("factors"))
+        .def("factor", &MeshRods::factor, nb::arg("x"), nb::arg("weight"), nb::arg("added"), nb::arg("factors"))
         .def("solve", &MeshRods::solve, nb::arg("factors"), nb::arg("r"), nb::arg("out"))
         .def("accept", &MeshRods::accept, nb::arg("x"))
         .def("state", &MeshRods::state, nb::arg("tangents"), nb::arg("directors"), nb::arg("twist"))

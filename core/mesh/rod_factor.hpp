@@ -39,27 +39,39 @@ inline Block inverse_of(const double* l, const double* over) {
 }
 }  // namespace detail
 
-// factors (nodes, kFactors) of weight K + diag(added), with added (nodes, 3).
-inline void Rods::factor(const double* values, double weight, const double* added, float* factors) const {
+// factors (nodes, kFactors) of weight K + diag(added), with added (nodes, 3) and K at x without negative stiffness.
+inline void Rods::factor(const double* x, double weight, const double* added, float* factors) const {
     using detail::Block;
-    layout_.for_chunks(1, [&](int64_t, const RodLayout::Chunk& chunk, RodTable&) {
+    constexpr int first_row = kWorkRows + RodRows::count;
+    layout_.for_chunks(first_row + kHessianRows, [&](int64_t, const RodLayout::Chunk& chunk, RodTable& work) {
+        find_shape(x, chunk, work);
+        find_hessian(chunk, work, true, work.row(first_row), work.row(1) - work.row(0));
+        auto own = [&](int64_t j) {
+            Block m;
+            for (int k = 0; k < 9; ++k) m.a[k] = weight * work.row(first_row + kOwn + upper(k / 3, k % 3))[j];
+            return m;
+        };
+        auto cross = [&](int64_t j) {  // of the edge before with this one
+            Block m;
+            for (int k = 0; k < 9; ++k) m.a[k] = weight * work.row(first_row + kBefore + k)[j];
+            return m;
+        };
         Block D1 = Block::zero(), D2 = D1, L1_before = D1;  // D^-1 of the point before, and the one before that
-        for (int64_t i = chunk.first; i < chunk.last; ++i) {
-            const int64_t place = chunk.place + i - chunk.first;
-            const Block own = edge_block(values, place), before = edge_cross(values, place);
-            Block A = own - before - transpose(before), A1 = Block::zero(), A2 = Block::zero();
-            if (i > chunk.first) {
-                const Block previous = edge_block(values, place - 1), across = edge_cross(values, place - 1);
+        for (int64_t j = 0; j < chunk.last - chunk.first; ++j) {
+            const int64_t i = chunk.first + j;
+            const Block before = cross(j);
+            Block A = own(j) - before - transpose(before), A1 = Block::zero(), A2 = Block::zero();
+            if (j > 0) {
+                const Block previous = own(j - 1), across = cross(j - 1);
                 A = A + previous;
                 A1 = transpose(before + across - previous);  // A_i(i-1)
-                if (i > chunk.first + 1) A2 = -1.0 * transpose(across);
+                if (j > 1) A2 = -1.0 * transpose(across);
             }
-            A = weight * A, A1 = weight * A1, A2 = weight * A2;
             for (int a = 0; a < 3; ++a) A(a, a) += added[3 * i + a];
             const Block L2 = A2 * D2, W = A1 - times_transpose(A2, L1_before), L1 = W * D1;
-            D2 = D1;
             double l[3], over[3];
             detail::factor_block(A - times_transpose(L2, A2) - times_transpose(L1, W), l, over);
+            D2 = D1;
             D1 = detail::inverse_of(l, over);
             L1_before = L1;
             float* to = factors + kFactors * i;

@@ -84,14 +84,7 @@ class Rods {
     void hessian(const double* x, bool positive, double* values) const {
         layout_.for_chunks(kWorkRows + RodRows::count, [&](int64_t, const RodLayout::Chunk& chunk, RodTable& work) {
             find_shape(x, chunk, work);
-            for_lanes(chunk, [&](int64_t j) {
-                V energy;
-                const auto real = over_l(chunk, j) > V(0);
-                vertex(chunk, work, j, energy).hessian(positive, [&](int row, const V& number) {
-                    store(V(select(real, number, V(0))), work.row(kWorkRows + row) + j);
-                });
-            });
-            gather_hessian(chunk, work, positive, values);
+            find_hessian(chunk, work, positive, values + chunk.place, layout_.places());
             factor_angles(chunk, work, values);
         });
     }
@@ -139,7 +132,7 @@ class Rods {
 
     // An approximate inverse, for preconditioners (rod_factor.hpp).
     static constexpr int kFactors = 24;  // of a point: blocks L2, L1, and the factors of D
-    void factor(const double* values, double weight, const double* added, float* factors) const;
+    void factor(const double* x, double weight, const double* added, float* factors) const;
     void solve(const float* factors, const double* r, double* out) const;
 
     // ---- the accepted state ----------------------------------------------------------------------------------
@@ -310,23 +303,12 @@ class Rods {
 
     // ---- second derivatives by edges -------------------------------------------------------------------------
 
-    void gather_hessian(const RodLayout::Chunk& chunk, RodTable& work, bool positive, double* values) const;
+    // Rows of a chunk, `stride` numbers apart, but for the factors.
+    void find_hessian(const RodLayout::Chunk& chunk, RodTable& work, bool positive, double* rows, int64_t stride) const;
     void factor_angles(const RodLayout::Chunk& chunk, const RodTable& work, double* values) const;
     void multiply(const RodLayout::Chunk& chunk, RodTable& work, const double* values, int64_t j) const;
     void solve_angles(const RodLayout::Chunk& chunk, const double* values, double* z) const;
     V3 angle_force(const RodLayout::Chunk& chunk, const RodTable& work, const double* values, int64_t j) const;
-
-    Mat<double, 3> edge_block(const double* values, int64_t place) const {
-        Mat<double, 3> m;
-        for (int r = 0; r < 3; ++r)
-            for (int c = 0; c < 3; ++c) m(r, c) = value(values, kOwn + upper(r, c))[place];
-        return m;
-    }
-    Mat<double, 3> edge_cross(const double* values, int64_t place) const {  // of the edge before with this one
-        Mat<double, 3> m;
-        for (int k = 0; k < 9; ++k) m.a[k] = value(values, kBefore + k)[place];
-        return m;
-    }
 
     // ---- state -----------------------------------------------------------------------------------------------
 

@@ -147,8 +147,7 @@ class Rods(NativeEnergy):
     def inverse(self, added: Array, weight: float = 1.0) -> Operator:
         """Exact but for the turning of sections and single precision, and without negative stiffness."""
         factors = np.empty((self._nodes[0], 24), np.float32)
-        values = self.hessian(self._prepared_at, positive=True).values
-        self._kernel.factor(values, weight, node_array(added), factors)
+        self._kernel.factor(self._prepared_at, weight, node_array(added), factors)
 
         def solve(r: Array) -> Array:
             out = np.empty(self._nodes)
