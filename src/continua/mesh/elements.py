@@ -132,7 +132,9 @@ class Elements(NativeEnergy):
 def _usable(material: Material) -> NativeMaterial:
     """The material, if elements can be made of it."""
     if isinstance(material, Rod):
-        raise MaterialError("material: a Rod is for Strands; use a built-in solid for triangles and tetrahedra")
+        raise MaterialError(
+            "material: a Rod is for Strands; use a built-in solid for triangles and tetrahedra"
+        )
     if not isinstance(material, Material):
         raise MaterialError(f"material: expected one of continua.materials, not {shown(material)}")
     if not isinstance(material, NativeMaterial) or material.model not in CATALOGUE:
