@@ -54,8 +54,7 @@ nb::tuple find_crossed(nb::object before, nb::object after, nb::object segments_
         found = crossed_segments(x0, x1, vertices, segments);
     }
     const size_t count = found.times.size();
-    return nb::make_tuple(owned_array(std::move(found.pairs), {count, 2}), owned_array(std::move(found.times), {count}),
-                          owned_array(std::move(found.parameters), {count, 2}), owned_array(std::move(found.normals), {count, 3}));
+    return nb::make_tuple(owned_array(std::move(found.pairs), {count, 2}), owned_array(std::move(found.times), {count}));
 }
 void find_points(nb::object x_, nb::object segments_, nb::object pairs_, nb::object parameters_, nb::object distance_, nb::object normal_) {
     const int64_t vertices = length(x_, "x"), count = length(pairs_, "pairs"), segments = length(segments_, "segments");
@@ -104,7 +103,7 @@ void bind_segments(nb::module_& m) {
     m.def("nearby_segments", &find_nearby, arg("x"), arg("motion"), arg("segments"), arg("distance"), arg("along"), arg("skip"),
           "Pairs of segments closer than a distance, now or on the way, ascending (any, 2).");
     m.def("crossed_segments", &find_crossed, arg("before"), arg("after"), arg("segments"), arg("along"), arg("skip"),
-          "Pairs of segments that went through each other (any, 2), how often (any,), where on both (any, 2) and the normal (any, 3).");
+          "Pairs of segments that went through each other (any, 2), and how often (any,).");
     m.def("closest_segment_points", &find_points, arg("x"), arg("segments"), arg("pairs"), arg("parameters"), arg("distance"), arg("normal"),
           "Where pairs of segments are closest, how close, and the direction from the first to the second.");
     m.def("segment_impulses", &give_impulses, arg("segments"), arg("pairs"), arg("parameters"), arg("normal"), arg("allowed"), arg("friction"),

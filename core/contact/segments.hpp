@@ -79,20 +79,13 @@ class CrossingTest {
         c_[2] = dot(n2, start_.from) + dot(n1, dr);
         c_[3] = dot(n2, dr);
     }
-    struct Crossings {
-        int times = 0;
-        double a = 0, b = 0;  // where on the two segments, the first time
-        Vec3 normal{0, 0, 0};  // then, to both, towards the side that the second comes from
-    };
-    Crossings find() const {
+    int count() const {
         double ends[4] = {0, 1, 1, 1};
         const int pieces = monotone_pieces(ends);
-        Crossings found;
-        for (int k = 0; k < pieces; ++k) {
-            const bool below = value(ends[k]) < 0;
-            if (below != (value(ends[k + 1]) < 0)) add(root(ends[k], ends[k + 1]), below, found);
-        }
-        return found;
+        int crossings = 0;
+        for (int k = 0; k < pieces; ++k)
+            if ((value(ends[k]) < 0) != (value(ends[k + 1]) < 0)) crossings += meets(root(ends[k], ends[k + 1]));
+        return crossings;
     }
 
   private:
@@ -122,25 +115,22 @@ class CrossingTest {
             ((value(middle) < 0) == negative ? low : high) = middle;
         }
     }
-    // The lines of the segments meet at time t.
-    void add(double t, bool below, Crossings& found) const {
+    // Whether the segments meet where their lines do, at time t.
+    bool meets(double t) const {
         TwoSegments then = start_;
         then.u = add_scaled<3>(then.u, t, minus(end_.u, start_.u));
         then.w = add_scaled<3>(then.w, t, minus(end_.w, start_.w));
         then.from = add_scaled<3>(then.from, t, minus(end_.from, start_.from));
         const Vec3 n = cross(then.u, then.w);
         const double area2 = dot(n, n);
-        if (!(area2 > 1e-24 * dot(then.u, then.u) * dot(then.w, then.w))) return;
+        if (!(area2 > 1e-24 * dot(then.u, then.u) * dot(then.w, then.w))) return false;
         const double a = dot(cross(then.from, then.w), n) / area2, b = dot(cross(then.from, then.u), n) / area2;
-        if (!(a >= 0 && a < 1 && b >= 0 && b < 1) || found.times++ > 0) return;
-        found.a = a, found.b = b;
-        found.normal = add_scaled<3>({0, 0, 0}, (below ? -1 : 1) / std::sqrt(area2), n);
+        return a >= 0 && a < 1 && b >= 0 && b < 1;
     }
 };
 
 struct CrossedSegments {
-    std::vector<int32_t> pairs, times;           // (any, 2), (any,)
-    std::vector<double> parameters, normals;     // (any, 2), (any, 3) of the first crossing of each
+    std::vector<int32_t> pairs, times;  // (any, 2), (any,) how often
 };
 
 // Pairs that go through each other, ascending.
@@ -153,15 +143,10 @@ inline CrossedSegments crossed_segments(const double* x0, const double* x1, int6
     for (int64_t i = 0; i < segments.count; ++i)
         for (const double* x : {x0, x1})
             for (int k = 0; k < 2; ++k) boxes[size_t(i)].include(x + 3 * int64_t(segments.at(int32_t(i))[k]), pad);
-    const auto test = [&](int32_t i, int32_t j) { return CrossingTest(x0, x1, segments.at(i), segments.at(j)).find(); };
+    const auto crossings = [&](int32_t i, int32_t j) { return CrossingTest(x0, x1, segments.at(i), segments.at(j)).count(); };
     CrossedSegments out;
-    out.pairs = box_pairs(boxes, [&](int32_t i, int32_t j) { return !segments.neighbours(i, j) && test(i, j).times > 0; });
-    for (size_t k = 0; k < out.pairs.size(); k += 2) {
-        const CrossingTest::Crossings found = test(out.pairs[k], out.pairs[k + 1]);
-        out.times.push_back(found.times);
-        out.parameters.insert(out.parameters.end(), {found.a, found.b});
-        out.normals.insert(out.normals.end(), found.normal.begin(), found.normal.end());
-    }
+    out.pairs = box_pairs(boxes, [&](int32_t i, int32_t j) { return !segments.neighbours(i, j) && crossings(i, j) > 0; });
+    for (size_t k = 0; k < out.pairs.size(); k += 2) out.times.push_back(crossings(out.pairs[k], out.pairs[k + 1]));
     return out;
 }
 

@@ -414,7 +414,7 @@ def nearby_segments(x: NDArray, motion: NDArray, segments: NDArray, distance: fl
 
 def crossed_segments(before: NDArray, after: NDArray, segments: NDArray, along: NDArray, skip: float) -> tuple[Any, ...]:
     """
-    Pairs of segments that went through each other (any, 2), how often (any,), where on both (any, 2) and the normal (any, 3).
+    Pairs of segments that went through each other (any, 2), and how often (any,).
     """
 
 def closest_segment_points(x: NDArray, segments: NDArray, pairs: NDArray, parameters: NDArray, distance: NDArray, normal: NDArray) -> None:

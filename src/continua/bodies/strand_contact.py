@@ -187,20 +187,18 @@ class Crowd:
         """Impulses between segments; the bodies get their new ends of the step.
 
         Sweeps stop what comes too close. Where segments would still go through each other, which is looked up whether
-        they were thought to come close or not, they are stopped at the place where they would, and all sweep twice as often.
+        they were thought to come close or not, they must not approach at all, and all sweep twice as often.
         Overlaps that sweeps have left are undone by moving segments apart, which gives them no velocity.
         """
         straight = np.concatenate([one.moved.x for one in self.strands])
         v = first = np.concatenate([one.moved.v for one in self.strands])
         found, inverse_mass, impulses = self._found(straight - self.x), self._inverse_mass(), np.zeros_like(v)
-        contacts, crossed = [0] * len(self.strands), _none_crossed()
+        contacts, crossed = [0] * len(self.strands), Crossings(found[:0], np.empty(0, np.int32))
         for number in range(ROUNDS):
             found = _united(found, crossed.pairs)
             pairs, steps = SegmentPairs(self.x, self.segments, found), np.full(len(found), dt)
-            rows = np.flatnonzero(_rows_in(found, crossed.pairs))
-            pairs.place(rows, crossed)
             sweeps = self.sweeps << number
-            steps[rows] = np.inf
+            steps[_rows_in(found, crossed.pairs)] = np.inf
             pushes = pairs.resolve(
                 v, inverse_mass, radius=self.radius, dt=steps, friction=self.friction, sweeps=sweeps
             )
@@ -242,10 +240,6 @@ class Crowd:
     def _by_body(self, pairs: NDArray[np.int32], values: NDArray) -> list[int]:
         """Sums over pairs (P, 2), each counted for the body of its first segment."""
         return [int(n) for n in np.bincount(self.body_of[pairs[:, 0]], values, len(self.strands))]
-
-
-def _none_crossed() -> Crossings:
-    return Crossings(np.empty((0, 2), np.int32), np.empty(0, np.int32), np.empty((0, 2)), np.empty((0, 3)))
 
 
 def _number(pairs: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -54,8 +54,6 @@ class Crossings(NamedTuple):
 
     pairs: Indices  # (P, 2)
     times: Indices  # (P,) how often
-    parameters: Array  # (P, 2) places from 0 to 1 on both where they first cross
-    normals: Array  # (P, 3) to both segments then, towards the side that the second comes from
 
 
 def crossed_segments(
@@ -116,10 +114,6 @@ class SegmentPairs:
 
     def __len__(self) -> int:
         return len(self.pairs)
-
-    def place(self, rows: NDArray[np.intp], crossings: Crossings) -> None:
-        """Let these pairs (n,) act where they would cross, and against it."""
-        self.parameters[rows], self.normals[rows] = crossings.parameters, crossings.normals
 
     def weights(self) -> Array:
         """Of the four vertices (P, 4) in the relative velocity of the closest points, second minus first."""
