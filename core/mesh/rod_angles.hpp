@@ -1,5 +1,5 @@
 // Angles of the material directors of one strand for which its energy is least, where its points are held: sections turn so
-// fast about their axis that their inertia is nothing. Bergou et al. 2008.
+// fast about their axis that their inertia is nothing. Be08.
 //
 // Only differences of neighbouring angles twist the rod, and only the angle of an edge itself changes its curvatures, so that Newton's
 // system is tridiagonal. A rod that is round and straight at rest bends equally in all directions: the first guess is exact then, and no

@@ -1,5 +1,5 @@
 // Discrete elastic rods: energy, forces and second derivatives of many strands, with the angles of their sections in equilibrium.
-// Bergou et al. 2008, 2010; W20 section 4.3.2.
+// Be08, Be10, W20 section 4.3.2.
 //
 // Stretching, EA/2 (|e|/L - 1)^2 L of every edge, and what bends and twists at every interior vertex (rod_vertex.hpp) are functions of
 // the points x and of angles theta of the material directors against directors that are carried along with the edges, from where

@@ -258,3 +258,23 @@ def test_impulses_keep_the_conditions_of_contact() -> None:
         assert after @ M @ after <= twist @ M @ twist * (1 + 1e-12)
         wrong.append(violations(*solve(W, twist, arms, normals, 1.5 * mu), arms, normals, mu))
     assert np.median([one for one in wrong if one > 1e-12]) > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("shape", "k"),
+    [
+        (ct.shapes.Cylinder((0, 0.2, -0.3), (0, 0.2, 0.3), 0.2), 0.5),
+        (ct.shapes.Torus((0, 0.3, 0), 0.2, 0.1, axis=(0, 0, 1)), (0.2**2 + 0.75 * 0.1**2) / 0.3**2),
+    ],
+)
+def test_round_shapes_roll_without_corners(shape: ct.shapes.Shape, k: float) -> None:
+    """A roller and an upright ring, in long steps: facets that hit the ground would take a large part."""
+    body = ct.RigidBody(shape, density=1000.0)
+    run(body, 0.5, 0.01, gravity=tilted(np.radians(10.0)), obstacles=[floor(3, 0.5)])
+    exact = G * np.sin(np.radians(10.0)) / (1 + k)
+    assert body.velocity[0] / 0.5 == pytest.approx(exact, rel=0.02)
+    faceted = ct.RigidBody(
+        ct.shapes.Mesh(vertices=body.boundary.points, faces=body.boundary.facets), density=1000.0
+    )
+    run(faceted, 0.5, 0.01, gravity=tilted(np.radians(10.0)), obstacles=[floor(3, 0.5)])
+    assert faceted.velocity[0] / 0.5 != pytest.approx(exact, rel=0.02)

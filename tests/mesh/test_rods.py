@@ -243,7 +243,7 @@ def lowest_stiffness(material: Rod, twist: float, count: int = 48) -> float:
 
 
 def test_a_twisted_ring_buckles() -> None:
-    """At a total twist of 2 pi sqrt(3) B/beta (Zajac 1962)."""
+    """At a total twist of 2 pi sqrt(3) B/beta (Za62)."""
     material = Rod(E=1e6, radius=0.02, nu=0.2)
     B, beta = material.bending_stiffness[0], material.twisting_stiffness
     critical = 2 * np.pi * np.sqrt(3) * B / beta

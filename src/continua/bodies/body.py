@@ -69,6 +69,8 @@ class GridMotion:
     company: Callable[[Exchange], NDArray[np.bool_]]
     """Which particles of a set (N,), in order of creation, share nodes with another body, or with a surface that faces
     theirs: others feel nothing but the smoothing of the grid."""
+    others: Callable[[Exchange], NDArray[np.bool_]]
+    """Which of them share nodes with another body: enough for bodies that cannot touch themselves."""
 
 
 class Prediction(Protocol):

@@ -222,6 +222,11 @@ class MeshBody(Body):
         return self.contact if isinstance(self.contact, PenaltyContact) else PenaltyContact("off")
 
     @property
+    def rooted(self) -> Array:
+        """1 for points (N,) that follow the body they grow on, 0 for all others."""
+        return np.zeros(len(self))
+
+    @property
     def is_solid(self) -> bool:
         """Whether it has an inside, bounded by its surface."""
         return False
@@ -260,6 +265,10 @@ class MeshBody(Body):
     def surface_gradients(self, v: Array) -> Array:
         """Velocity gradients (F, d, d) [1/s] behind the facets of the surface, for velocities (N, d) [m/s]."""
         return np.zeros((len(self.surface), self.dimension, self.dimension))
+
+    def reversed_facets(self) -> NDArray[np.bool_]:
+        """Which facets (F,) of the surface belong to elements that are inside out."""
+        return np.zeros(len(self.surface), bool)
 
     # ---- on the grid -----------------------------------------------------------------------------------------
 

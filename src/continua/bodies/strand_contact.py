@@ -25,6 +25,7 @@ from continua.bodies.particles import ParticleSet
 from continua.contact.collision_particles import CollisionParticles
 from continua.contact.segments import Crossings, SegmentPairs, crossed_segments, nearby_segments
 from continua.contact.strand_contact import StrandContact
+from continua.errors import SetupError
 from continua.optimize import PointState
 from continua.transfers.exchange import Exchange
 
@@ -42,7 +43,8 @@ MARGIN = 1.5  # on how close segments may come by the velocities known before th
 class StrandsAmongOthers(FreeMesh):
     """Strands of rods as a continuum on a grid, and as segments.
 
-    area [m^2]: of their section; radius [m]: at which they touch.
+    area [m^2]: of their section; radius [m]: at which they touch. Roots are not on the grid: they are in the skin of
+    what they grow on, which would push them out for ever.
     """
 
     def __init__(
@@ -62,7 +64,11 @@ class StrandsAmongOthers(FreeMesh):
         lengths = np.linalg.norm(np.diff(body.rest[self.segments], axis=1)[:, 0], axis=1)
         self.lengths = lengths
         self.points, volumes = _points_on(self.segments, area * lengths, body.mass, contact.points)
-        law = contact.law(float(body.mass.sum() / volumes.sum()))
+        loose = (self.points.weights * body.rooted[self.points.corners]).sum(axis=1) < 1
+        if not loose.any():
+            raise SetupError(f'all points of "{body.name}" are roots: give its strands more segments')
+        self.points, volumes = self.points.some(loose), volumes[loose]
+        law = contact.law(float(self.points.mass.sum() / volumes.sum()))
         self.set = ParticleSet(
             str(body.name),
             3,

@@ -17,6 +17,7 @@ Array = NDArray[np.float64]
 Samples = tuple[NDArray, NDArray, float] | None
 TOLERANCE = 1e-12  # of the largest velocity, to which the impulses are solved
 SWEEPS = 2000
+BENDS, BENT = 4, 1e-3  # solves for the way of points that turn, and its relative change that needs no other
 ROUNDS = 20  # in which points are added that impulses at others have brought too near
 MISSED = 1e-10  # of the largest velocity, by which a point may be too fast without being added
 SAME = 1e-3  # of the size of a body, within which balls touch at one point
@@ -31,7 +32,7 @@ class Contacts:
     """Points of a body that may touch obstacles in a step (n,)."""
 
     arms: Array  # (n, 3) from the middle of the body [m]
-    pivots: Array  # (n, 3) from there to the centers of the balls that touch; the arms, where points do
+    bends: Array  # (n, 3, 3) sum R e e^T over the radii R and directions e of a round surface [m]
     normals: Array  # (n, 3) out of the obstacle
     velocities: Array  # (n, 3) of the obstacle there [m/s]
     gaps: Array  # (n,) at the beginning of the step [m]
@@ -55,37 +56,46 @@ def contacts_of(
 ) -> Contacts:
     """Of a body with its points about `origin` (d,), now turned by R (3, 3) about its middle at X (3,), and obstacles
     (rows, columns) as they are at the end of a step dt [s]: those that are nearer than `within` [m] at either end."""
-    d = points.points.shape[1]
-    arms, centers = (np.zeros((len(points.points), 3)) for _ in range(2))
-    arms[:, :d], centers[:, :d] = points.points - origin, points.centers - origin
-    arms, centers = arms @ R.T, centers @ R.T
+    frame = R[:, : points.points.shape[1]]
+    arms = (points.points - origin) @ frame.T
     size = float(np.sqrt((arms**2).sum(axis=1).max()))
+    curved = points.round
     found = []
     for number, row in _surfaces(rows):
         phi, _ = _surface(row, samples[number], X[None])
         speed = _speed(row, X, size)
         if phi[0] > STEEP * size + within + dt * speed:
             continue
-        flat = KINDS[int(row[KIND])] == "plane" and not points.radius.any()
+        flat = KINDS[int(row[KIND])] == "plane" and not curved.any()
         chosen = points.hull if flat else np.arange(len(arms))
-        arm, pivot, phi, normal = _nearest(
-            points, chosen, arms, centers, X, row, samples[number], within + dt * speed
-        )
+        phi, normal = _surface(row, samples[number], X + arms[chosen])
+        kept = phi < within + dt * speed + STEEP * np.where(curved, points.reach, 0.0)[chosen]
+        chosen, phi, normal = chosen[kept], phi[kept], normal[kept]
+        arm, bends = arms[chosen].copy(), np.zeros((len(chosen), 3, 3))
+        own = np.zeros(len(chosen), bool)
+        for _ in range(2 if curved.any() else 0):  # on a curved obstacle the normal is another one there
+            lowest, bends = _lowest(points, chosen, arms, frame, normal)
+            own = curved[chosen] & (np.linalg.norm(lowest - arms[chosen], axis=1) <= points.reach[chosen])
+            arm = np.where(own[:, None], lowest, arms[chosen])
+            phi, normal = _surface(row, samples[number], X + arm)
+        bends[~own] = 0.0
         u = row[16:19] + np.cross(row[19:22], X + arm - row[4:7])
         gap = phi + dt * np.einsum("ni,ni->n", normal, u)  # the obstacle has gone that far in the step
-        near = np.flatnonzero(np.minimum(gap, phi) < within)
+        beside = curved[chosen] & ~own & (gap >= 0)  # neighbours touch first
+        near = np.flatnonzero((np.minimum(gap, phi) < within) & ~beside)
         near = near[_apart(arm[near], SAME * size)]
         if not len(near):
             continue
         mode = MODES[int(row[MODE])]
         held = (gap < TOUCHING * size) & (mode != "separate")
         friction = np.full(len(phi), np.inf if mode == "sticky" else row[FRICTION])
-        parts = (arm, pivot, normal, u, gap, friction, held, np.full(len(phi), number))
+        parts = (arm, bends, normal, u, gap, friction, held, np.full(len(phi), number))
         found.append([part[near] for part in parts])
     if not found:
-        none = np.zeros((0, 3))
-        empty = np.zeros(0)
-        return Contacts(none, none, none, none, empty, empty, np.zeros(0, bool), np.zeros(0, np.intp))
+        none, empty = np.zeros((0, 3)), np.zeros(0)
+        return Contacts(
+            none, np.zeros((0, 3, 3)), none, none, empty, empty, np.zeros(0, bool), np.zeros(0, np.intp)
+        )
     return Contacts(*(np.ascontiguousarray(np.concatenate(parts)) for parts in zip(*found, strict=True)))
 
 
@@ -120,30 +130,20 @@ def _speed(row: Array, X: Array, size: float) -> float:
     return float(np.linalg.norm(row[16:19])) + turning * (float(np.linalg.norm(X - row[4:7])) + size)
 
 
-def _nearest(
-    points: TouchPoints,
-    chosen: NDArray[np.intp],
-    arms: Array,
-    centers: Array,
-    X: Array,
-    row: Array,
-    samples: Samples,
-    within: float,
-) -> tuple[Array, Array, Array, Array]:
-    """Arms and pivots (n, 3), distances (n,) and normals (n, 3) where the chosen parts of the surface come nearest to
-    an obstacle: on their balls, or at the points themselves."""
-    arm, radius = arms[chosen].copy(), points.radius[chosen]
-    ball = radius > 0
-    phi, normal = _surface(row, samples, X + np.where(ball[:, None], centers[chosen], arm))
-    phi -= radius
-    lowest = centers[chosen] - radius[:, None] * normal
-    own = ball & (np.linalg.norm(lowest - arm, axis=1) <= points.reach[chosen])
-    arm[own] = lowest[own]
-    pivot = np.where(own[:, None], centers[chosen], arm)
-    beside = ball & ~own & (phi < within)  # the point is on its ball, so no nearer than that
-    if beside.any():
-        phi[beside], normal[beside] = _surface(row, samples, X + arm[beside])
-    return arm, pivot, phi, normal
+def _lowest(
+    points: TouchPoints, chosen: NDArray[np.intp], arms: Array, frame: Array, normals: Array
+) -> tuple[Array, Array]:
+    """Arms (n, 3) where a round surface near the chosen points is opposite to normals (n, 3), and its bends (n, 3, 3).
+
+    frame (3, d): first directions of the body, as they are now."""
+    N = points.normals[chosen] @ frame.T
+    axes = points.axes[chosen] @ frame.T
+    radii = points.radii[chosen]
+    along = -np.einsum("nka,na->nk", axes, normals)
+    facing = np.maximum(1 - np.einsum("na,na->n", N, normals), 1e-3)
+    down = (radii * along**2).sum(axis=1) / facing
+    lowest = arms[chosen] + np.einsum("nk,nka->na", radii * along, axes) - down[:, None] * N
+    return lowest, np.einsum("nk,nka,nkb->nab", radii, axes, axes)
 
 
 def _apart(arms: Array, hair: float) -> NDArray[np.intp]:
@@ -169,17 +169,30 @@ def strike(
     The body may come as near as touching. What closes faster than `slow` [m/s] and arrives bounces off with its speed
     times `restitution`, as far as that adds no energy: with friction or several points, Newton's rule could.
     """
+    plain, closing = Struck(twist, np.zeros((len(contacts), 3)), 0), np.zeros(len(contacts))
+    for _ in range(BENDS):
+        before, closing = closing, _closing(contacts, plain.twist, dt)
+        if plain.sweeps and np.abs(closing - before).max() <= BENT * np.abs(closing).max():
+            break
+        plain = _solved(contacts, mobility, twist, closing)
     approach = -_normal_speeds(contacts, twist)
-    # What turns does not move along a line: in the step pivots also go by (dt^2/2) w x (w x pivot).
-    bent = 0.5 * dt * np.cross(twist[3:], np.cross(twist[3:], contacts.pivots))
-    bend = np.einsum("ni,ni->n", bent, contacts.normals)
-    closing = -np.maximum(np.maximum(contacts.gaps, 0.0) / dt + bend, 0.0)
-    plain = _solved(contacts, mobility, twist, closing)
     arrives = (approach > slow) & (-approach <= closing) & ~contacts.held
     if restitution == 0 or not arrives.any():
         return plain
     bouncing = _solved(contacts, mobility, twist, np.where(arrives, restitution * approach, closing))
     return _between(contacts, twist, plain, bouncing)
+
+
+def _closing(contacts: Contacts, twist: Array, dt: float) -> Array:
+    """Least normal velocities (n,) [m/s] for which points do not come nearer than touching. What turns does not move
+    along a line: in the step points also go by (dt^2/2) w x (w x arm), with the spin w after the impulses. Where the
+    surface is round another point touches then, (dt^2/2) R (e.(w x n))^2 lower."""
+    w, n = twist[3:], contacts.normals
+    turning = np.cross(w, n)
+    bend = np.einsum("na,na->n", np.cross(w, np.cross(w, contacts.arms)), n)
+    bend -= np.einsum("na,nab,nb->n", turning, contacts.bends, turning)
+    bend *= 0.5 * dt
+    return np.asarray(-np.maximum(np.maximum(contacts.gaps, 0.0) / dt + bend, 0.0))
 
 
 def _normal_speeds(contacts: Contacts, twist: Array) -> Array:
@@ -261,7 +274,7 @@ def displacement(contacts: Contacts, mobility: Array, most: float) -> Array:
     if inside.any():
         still = Contacts(
             contacts.arms,
-            contacts.pivots,
+            contacts.bends,
             contacts.normals,
             np.zeros_like(contacts.normals),
             contacts.gaps,

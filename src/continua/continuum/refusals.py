@@ -44,10 +44,16 @@ def refusals(world: World) -> Iterator[Refusal]:
 
 def _of_integrators(world: World, integrators: list[Integrator]) -> Iterator[Refusal]:
     explicit = [i for i in integrators if _is_explicit(i)]
-    if world.stress_transfer != "gradient" and not explicit:
+    gridded = [name for name in world.continua if not world.moves_itself(name)]
+    stressed = [name for name in gridded if _is_explicit(world.integrator_of(name))]
+    if world.stress_transfer != "gradient" and not stressed:
         yield Refusal("stress_transfer", "acts in explicit steps only: leave it out, or use symplectic")
-    if world.deformation != "safe" and not explicit:
+    if world.deformation != "safe" and not stressed:
         yield Refusal("deformation", "acts in explicit steps only: leave it out, or use symplectic")
+    if world.transfer != APIC() and not gridded:
+        yield Refusal(
+            "transfer", "does not act on bodies that move on their own, and there are no others: leave it out"
+        )
     if world.elastic_cfl != DEFAULT_ELASTIC_CFL and not explicit:
         yield Refusal(
             "elastic_cfl", "limits explicit steps only: leave it out and use cfl or dt, or use symplectic"
@@ -101,10 +107,6 @@ def _of_self_moving(world: World) -> Iterator[Refusal]:
             )
     if not own or len(own) < sum(bool(world.bodies_of(name)) for name in world.continua):
         return
-    if world.transfer != APIC():
-        yield Refusal(
-            "transfer", "does not act on bodies that move on their own, and there are no others: leave it out"
-        )
     if world.push_out not in (None, DEFAULT_PUSH_OUT):
         yield Refusal(
             "push_out", "does not act on bodies that move on their own, and there are no others: leave it out"

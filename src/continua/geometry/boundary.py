@@ -23,6 +23,7 @@ from continua.geometry.surface import closed_surface
 Indices = NDArray[np.int32]
 RESOLUTION = 32  # edges along the longest side of a shape, where no length is given
 HAIR = 2e-4  # of the size of a shape, over which its curvature is measured
+ROUGH = 0.02  # of the reach of a point, by which a surface may differ from its bends there
 BENT = 0.3  # curvature times hair beyond which a point lies on an edge
 
 
@@ -41,18 +42,26 @@ class Boundary:
 
 @dataclass(frozen=True)
 class TouchPoints:
-    """Points of a surface (n, d) [m] with the balls that touch it there from inside.
+    """Points of a surface (n, d) [m], and how it is round there.
 
-    Where the surface is round, the point that touches first lies between points: on a ball of radius (n,) [m] about
-    its center (n, d), as long as it is not farther than `reach` (n,) [m] from the point. Flat parts and edges have
-    radius 0. hull: the points that may be the first to touch a plane.
+    Where it is, what touches first lies between points. Seen along the normal N it bends with radii R_i along
+    directions e_i, and where its normal is m the surface is at
+        y = x + sum_i R_i (m.e_i) e_i - sum_i R_i (m.e_i)^2 / (1 + m.N) N,
+    exactly on balls, on cylinders and on each circle of a torus. It is so near a point, within `reach` (n,) [m]; along
+    flat directions, on edges and where it is hollow the radius is 0.
     """
 
     points: Array
-    centers: Array
-    radius: Array
+    normals: Array  # (n, d), zero where nothing is round
+    axes: Array  # (n, d - 1, d) unit vectors e_i
+    radii: Array  # (n, d - 1) [m]
     reach: Array
-    hull: NDArray[np.intp]
+    hull: NDArray[np.intp]  # numbers of the points that may be the first to touch a plane
+
+    @property
+    def round(self) -> NDArray[np.bool_]:
+        """Which points (n,) have a surface that is round."""
+        return np.asarray(self.radii.any(axis=1), np.bool_)
 
 
 def boundary_of(solid_: object, size: float | None = None) -> Boundary:
@@ -94,10 +103,12 @@ def touch_points(boundary: Boundary, spacing: float) -> TouchPoints:
     points = np.concatenate([boundary.points[vertices], inside])
     longest = _longest_edges(boundary)[vertices]
     reach = np.concatenate([np.minimum(longest, 2 * spacing), reach])
-    centers, radius = points, np.zeros(len(points))
+    count, d = points.shape
+    normals, axes, radii = np.zeros((count, d)), np.zeros((count, d - 1, d)), np.zeros((count, d - 1))
     if boundary.shape is not None:
-        points, centers, radius = _osculating(boundary.shape, points)
-    return TouchPoints(points, centers, radius, reach, _hull(points))
+        points = _projected(boundary.shape, points)
+        normals, axes, radii = _bends(boundary.shape, points, reach)
+    return TouchPoints(points, normals, axes, radii, reach, _hull(points))
 
 
 def _inside_facets(boundary: Boundary, spacing: float) -> tuple[Array, Array]:
@@ -137,31 +148,46 @@ def _longest_edges(boundary: Boundary) -> Array:
     return longest
 
 
-def _osculating(shape: Shape, points: Array) -> tuple[Array, Array, Array]:
-    """Points (n, d) set onto the surface of a shape, and the smallest balls that touch it there from inside: their
-    centers (n, d) and radii (n,); on flat parts and edges radius 0."""
+def _size(shape: Shape) -> float:
     lower, upper = shape.bounds()
-    hair, d = HAIR * float((upper - lower).max()), points.shape[1]
+    return float((upper - lower).max())
+
+
+def _projected(shape: Shape, points: Array) -> Array:
+    """Points (n, d) set onto the surface of a shape that they are near to."""
     for _ in range(3):
-        points = points - shape.signed_distance(points)[:, None] * gradient(shape, points, 1e-3 * hair)
+        points = points - shape.signed_distance(points)[:, None] * gradient(
+            shape, points, 1e-7 * _size(shape)
+        )
+    return points
+
+
+def _bends(shape: Shape, points: Array, reach: Array) -> tuple[Array, Array, Array]:
+    """Normals, axes and radii as in `TouchPoints`, from second differences of the signed distance."""
+    size = _size(shape)
+    hair, d = HAIR * size, points.shape[1]
     normals = gradient(shape, points, hair)
-    hessian = np.stack(
-        [
-            (gradient(shape, points + step, hair) - gradient(shape, points - step, hair)) / (2 * hair)
-            for step in hair * np.eye(d)
-        ],
-        axis=2,
-    )
-    curvature = np.linalg.eigvalsh(0.5 * (hessian + hessian.transpose(0, 2, 1))).max(axis=1)
-    size = float((upper - lower).max())
-    round_ = (curvature * size > 1e-2) & (curvature * hair < BENT)
-    on = np.abs(shape.signed_distance(points)) < 1e-6 * size
-    radius = np.where(round_ & on, 1 / np.where(round_, curvature, 1.0), 0.0)
-    # A ball touches from inside only if the surface is nowhere nearer to its center.
-    centers = points - radius[:, None] * normals
-    fits = -shape.signed_distance(centers) > (1 - 1e-3) * radius
-    radius = np.where(fits, radius, 0.0)
-    return points, points - radius[:, None] * normals, radius
+    slopes = [
+        (gradient(shape, points + step, hair) - gradient(shape, points - step, hair)) / (2 * hair)
+        for step in hair * np.eye(d)
+    ]
+    hessian = np.stack(slopes, axis=2)
+    across = np.eye(d) - normals[:, :, None] * normals[:, None, :]
+    hessian = across @ (0.5 * (hessian + hessian.transpose(0, 2, 1))) @ across
+    # Of its eigenvalues one is 0, along the normal; it is moved out of the way.
+    values, vectors = np.linalg.eigh(hessian + (2 / hair) * normals[:, :, None] * normals[:, None, :])
+    bends, axes = values[:, : d - 1], vectors[:, :, : d - 1].transpose(0, 2, 1)
+    smooth = (np.abs(values[:, : d - 1]) * hair < BENT).all(axis=1)
+    smooth &= np.abs(shape.signed_distance(points)) < 1e-6 * size
+    radii = np.where(smooth[:, None] & (bends * size > 1e-2), 1 / np.where(bends > 0, bends, 1.0), 0.0)
+    for k in range(d - 1):  # the surface must be where such a bend has it
+        R = radii[:, k]
+        angle = np.minimum(reach / np.where(R > 0, R, 1.0), 1.0)
+        for side in (1.0, -1.0):
+            along = (side * R * np.sin(angle))[:, None] * axes[:, k]
+            there = points + along - (R * (1 - np.cos(angle)))[:, None] * normals
+            radii[:, k] = np.where(np.abs(shape.signed_distance(there)) < ROUGH * reach, radii[:, k], 0.0)
+    return normals, np.ascontiguousarray(axes), radii
 
 
 def _hull(points: Array) -> NDArray[np.intp]:

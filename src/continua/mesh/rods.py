@@ -70,7 +70,7 @@ class RodHessian(BlockHessian):
 
 
 class Rods(NativeEnergy):
-    """Energy of stretching, bending and twisting of elastic rods (Bergou et al. 2008, 2010; W20 section 4.3.2).
+    """Energy of stretching, bending and twisting of elastic rods (Be08, Be10, W20 section 4.3.2).
 
     curves: the rods at rest, without stress. material: their section and stiffness. directors: where the first half
     axis of the section points at rest, a vector (3,) or one for the edge that begins at each point (N, 3); left out, it
