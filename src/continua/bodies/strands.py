@@ -108,7 +108,9 @@ class Strands(MeshBody):
             continuum=continuum,
         )
         rooted = [] if self.roots is None else [self.roots.numbers]
-        taken = np.unique(np.concatenate([[], *rooted, *(chosen for _, chosen in self._scripts)]).astype(np.intp))
+        taken = np.unique(
+            np.concatenate([[], *rooted, *(chosen for _, chosen in self._scripts)]).astype(np.intp)
+        )
         self._grips, self._grip_directors = taken, self._grip_directors[taken]
         if np.isfinite(self.rods.value(self._x)):
             self.rods.accept(self._x)
