@@ -9,7 +9,10 @@ from solid_worlds import block, jelly
 
 import continua as ct
 from continua import _core
+from continua.bodies.body import Predicted
+from continua.bodies.collision_surface import CollisionSurface
 from continua.contact.collision_particles import CollisionParticles
+from continua.contact.penalty import GridContact
 
 Array = NDArray[np.float64]
 both = pytest.mark.parametrize("d", [2, 3])
@@ -30,8 +33,12 @@ class Surface:
 
     def nodes(self, v: Array, gradients: Array | None = None) -> Array:
         """Momenta and masses of nodes where vertices move with v."""
-        assert self.body.skin is not None
-        self.body.skin.give(v, gradients)
+        free = self.body.free
+        assert isinstance(free, CollisionSurface)
+        free.contact = GridContact(affine=gradients is not None)
+        if gradients is not None:
+            self.body.surface_gradients = lambda v: gradients  # type: ignore[method-assign]
+        free.give(Predicted(self.body.x, v, np.zeros(self.field.dimension)))
         nodes = np.zeros(self.field.grid.node_shape())
         self.field.scatter(nodes, 0.0, momentum=True, stress=False)
         return nodes
@@ -44,8 +51,8 @@ class Surface:
 
     @property
     def points(self) -> CollisionParticles:
-        assert self.body.skin is not None
-        return self.body.skin.points
+        assert isinstance(self.body.free, CollisionSurface)
+        return self.body.free.points
 
 
 @both

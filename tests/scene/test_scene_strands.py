@@ -252,3 +252,10 @@ def test_arrays_from_python(tmp_path: Path) -> None:
         }
     )
     assert np.array_equal(scene.build().world.mesh_bodies[0].rest, curves.points)
+
+
+def test_the_example_of_the_documentation_builds() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "scene-files.md").read_text(encoding="utf-8")
+    example = page.partition("## Strands\n")[2].partition("```toml\n")[2].partition("```")[0]
+    hair, rope = Scene.model_validate(parse(example)).build().world.mesh_bodies
+    assert len(hair.curves) == 200 and len(rope.curves) == 36

@@ -90,8 +90,10 @@ def facet_normals(points: Array, facets: Indices) -> Array:
     if points.shape[1] == 2:
         along = corners[:, 1] - corners[:, 0]
         return np.stack([along[:, 1], -along[:, 0]], axis=1)
-    normals: Array = 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    return normals
+    (ux, uy, uz), (vx, vy, vz) = (corners[:, 1] - corners[:, 0]).T, (corners[:, 2] - corners[:, 0]).T
+    return 0.5 * np.stack(
+        [uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx], axis=1
+    )  # faster than np.cross
 
 
 def facet_sizes(points: Array, facets: Indices) -> Array:
