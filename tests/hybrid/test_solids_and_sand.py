@@ -15,7 +15,7 @@ G = 9.81
 GRAINS = ct.materials.DruckerPrager(E=2e5, nu=0.3, density=1600.0, friction_angle=35.0)
 TIGHT: dict[str, tuple[Any, float | None]] = {
     "symplectic": ("symplectic", None),
-    "optimization": (Optimization(tolerance=1e-12), 2e-3),
+    "optimization": (Optimization(tolerance=1e-12), 1e-3),
 }
 SOFT = ct.materials.FixedCorotated(E=2e4, nu=0.3, density=1600.0)
 
