@@ -36,6 +36,15 @@ class MeshRods {
     void angle_blocks(nb::object hessian, nb::object coupling, nb::object factors) {
         rods_.angle_blocks(values(hessian, "hessian"), rows(coupling, "coupling", 9), rows(factors, "factors", 2));
     }
+    void factor(nb::object x, double weight, nb::object added, nb::object factors) {
+        rods_.factor(nodes(x, "x"), weight, nodes(added, "added"), checked<float>(factors, "factors", {nodes_, Rods::kFactors}));
+    }
+    void solve(nb::object factors, nb::object r, nb::object out) {
+        const double* from = nodes(r, "r");
+        double* to = nodes(out, "out");
+        if (from == to) throw std::invalid_argument("out: must not be r");
+        rods_.solve(checked<float>(factors, "factors", {nodes_, Rods::kFactors}), from, to);
+    }
     void accept(nb::object x) { rods_.accept(nodes(x, "x")); }
     void state(nb::object tangents, nb::object directors, nb::object twist) {
         rods_.state(nodes(tangents, "tangents"), nodes(directors, "directors"), numbers(twist, "twist"));
@@ -84,6 +93,8 @@ void bind_rods(nb::module_& m) {
         .def("pattern", &MeshRods::pattern)
         .def("edge_blocks", &MeshRods::edge_blocks, nb::arg("hessian"), nb::arg("own"), nb::arg("before"))
         .def("angle_blocks", &MeshRods::angle_blocks, nb::arg("hessian"), nb::arg("coupling"), nb::arg("factors"))
+        .def("factor", &MeshRods::factor, nb::arg("x"), nb::arg("weight"), nb::arg("added"), nb::arg("factors"))
+        .def("solve", &MeshRods::solve, nb::arg("factors"), nb::arg("r"), nb::arg("out"))
         .def("accept", &MeshRods::accept, nb::arg("x"))
         .def("state", &MeshRods::state, nb::arg("tangents"), nb::arg("directors"), nb::arg("twist"))
         .def("set_state", &MeshRods::set_state, nb::arg("tangents"), nb::arg("directors"), nb::arg("twist"))

@@ -48,13 +48,13 @@ nb::tuple find_crossed(nb::object before, nb::object after, nb::object segments_
     const int64_t vertices = length(before, "before");
     const double *x0 = finite(before, "before", {vertices, 3}), *x1 = finite(after, "after", {vertices, 3});
     const Segments segments = segments_of(segments_, along, skip, vertices);
-    std::vector<int32_t> pairs, times;
+    CrossedSegments found;
     {
         nb::gil_scoped_release release;
-        pairs = crossed_segments(x0, x1, vertices, segments, times);
+        found = crossed_segments(x0, x1, vertices, segments);
     }
-    const size_t count = times.size();
-    return nb::make_tuple(owned_array(std::move(pairs), {count, 2}), owned_array(std::move(times), {count}));
+    const size_t count = found.times.size();
+    return nb::make_tuple(owned_array(std::move(found.pairs), {count, 2}), owned_array(std::move(found.times), {count}));
 }
 void find_points(nb::object x_, nb::object segments_, nb::object pairs_, nb::object parameters_, nb::object distance_, nb::object normal_) {
     const int64_t vertices = length(x_, "x"), count = length(pairs_, "pairs"), segments = length(segments_, "segments");

@@ -4,7 +4,7 @@
 // mobility: of full rank for a free body, of rank one about an axle. At a point with arm r, normal n out of the obstacle and
 // velocity u of the obstacle, with v = V + w x r - u and impulse j:
 //     0 <= j.n  and  v.n >= target, one of them equal;  |t| <= mu j.n,  and t against v_t where it slides
-// (Signorini and Coulomb; Jean 1999). A held point has no sign on j.n. Each visit solves its point alone: first as if it
+// (Signorini and Coulomb; Je99). A held point has no sign on j.n. Each visit solves its point alone: first as if it
 // stuck, and where that leaves the cone, the normal first and then the slide.
 #pragma once
 

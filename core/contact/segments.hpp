@@ -115,6 +115,7 @@ class CrossingTest {
             ((value(middle) < 0) == negative ? low : high) = middle;
         }
     }
+    // Whether the segments meet where their lines do, at time t.
     bool meets(double t) const {
         TwoSegments then = start_;
         then.u = add_scaled<3>(then.u, t, minus(end_.u, start_.u));
@@ -128,9 +129,12 @@ class CrossingTest {
     }
 };
 
-// Pairs that went through each other, and how often, as rows (any, 2) and (any,).
-inline std::vector<int32_t> crossed_segments(const double* x0, const double* x1, int64_t vertices, const Segments& segments,
-                                             std::vector<int32_t>& times) {
+struct CrossedSegments {
+    std::vector<int32_t> pairs, times;  // (any, 2), (any,) how often
+};
+
+// Pairs that go through each other, ascending.
+inline CrossedSegments crossed_segments(const double* x0, const double* x1, int64_t vertices, const Segments& segments) {
     double largest = 0;
     for (int64_t k = 0; k < 3 * vertices; ++k) largest = std::max({largest, std::abs(x0[k]), std::abs(x1[k])});
     const double pad = 64 * std::numeric_limits<double>::epsilon() * largest + std::numeric_limits<double>::min();
@@ -139,12 +143,11 @@ inline std::vector<int32_t> crossed_segments(const double* x0, const double* x1,
     for (int64_t i = 0; i < segments.count; ++i)
         for (const double* x : {x0, x1})
             for (int k = 0; k < 2; ++k) boxes[size_t(i)].include(x + 3 * int64_t(segments.at(int32_t(i))[k]), pad);
-    const auto crossings = [&](int32_t i, int32_t j) {
-        return CrossingTest(x0, x1, segments.at(i), segments.at(j)).count();
-    };
-    std::vector<int32_t> pairs = box_pairs(boxes, [&](int32_t i, int32_t j) { return !segments.neighbours(i, j) && crossings(i, j) > 0; });
-    for (size_t k = 0; k < pairs.size(); k += 2) times.push_back(crossings(pairs[k], pairs[k + 1]));
-    return pairs;
+    const auto crossings = [&](int32_t i, int32_t j) { return CrossingTest(x0, x1, segments.at(i), segments.at(j)).count(); };
+    CrossedSegments out;
+    out.pairs = box_pairs(boxes, [&](int32_t i, int32_t j) { return !segments.neighbours(i, j) && crossings(i, j) > 0; });
+    for (size_t k = 0; k < out.pairs.size(); k += 2) out.times.push_back(crossings(out.pairs[k], out.pairs[k + 1]));
+    return out;
 }
 
 }  // namespace continua

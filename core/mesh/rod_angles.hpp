@@ -1,5 +1,5 @@
 // Angles of the material directors of one strand for which its energy is least, where its points are held: sections turn so
-// fast about their axis that their inertia is nothing. Bergou et al. 2008.
+// fast about their axis that their inertia is nothing. Be08.
 //
 // Only differences of neighbouring angles twist the rod, and only the angle of an edge itself changes its curvatures, so that Newton's
 // system is tridiagonal. A rod that is round and straight at rest bends equally in all directions: the first guess is exact then, and no
@@ -14,8 +14,8 @@
 
 namespace continua {
 
-// Factors L D L^T of symmetric tridiagonal matrices. Pivots that are not positive become positive: nothing resists a turn of all
-// sections together, and a Newton step that goes down is wanted elsewhere.
+// Factors L D L^T of symmetric tridiagonal matrices. A pivot that is only rounding is replaced: nothing resists a turn of all sections
+// together.
 class Tridiagonal {
   public:
     static constexpr double kSmall = 1e-10;
@@ -24,7 +24,7 @@ class Tridiagonal {
     void row(double diagonal, double before, bool held, double& factor, double& over) {
         factor = before * over_before_;
         const double removed = before * factor, pivot = diagonal - removed, size = std::max(std::abs(diagonal), removed);
-        over = over_before_ = held ? 0.0 : pivot > kSmall * size ? 1 / pivot : size > 0 ? 1 / size : 1.0;
+        over = over_before_ = held ? 0.0 : std::abs(pivot) > kSmall * size ? 1 / pivot : size > 0 ? 1 / size : 1.0;
         if (held) factor = 0.0;
     }
 
@@ -129,7 +129,7 @@ class RodAngles {
         diagonal_[i] += k1 * (w2 * w2 - d1 * w1) + k2 * (w1 * w1 - d2 * w2);
         return 0.5 * (k1 * d1 * d1 + k2 * d2 * d2);
     }
-    // The largest turn of it.
+    // A step that goes down, with L |D| L^T in place of the second derivatives; the largest turn of it.
     double newton_step(const RodStrand& s) {
         const size_t n = size_t(s.last - s.first);
         Tridiagonal factors;
@@ -139,7 +139,7 @@ class RodAngles {
         }
         double largest = 0;
         for (size_t i = n; i-- > 0;) {
-            step_[i] = step_[i] * diagonal_[i] - (i + 1 < n ? before_[i + 1] * step_[i + 1] : 0.0);
+            step_[i] = step_[i] * std::abs(diagonal_[i]) - (i + 1 < n ? before_[i + 1] * step_[i + 1] : 0.0);
             largest = std::max(largest, std::abs(step_[i]));
         }
         return largest;

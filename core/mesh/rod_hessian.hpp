@@ -3,11 +3,19 @@
 
 namespace continua {
 
-inline void Rods::gather_hessian(const RodLayout::Chunk& chunk, RodTable& work, bool positive, double* values) const {
+inline void Rods::find_hessian(const RodLayout::Chunk& chunk, RodTable& work, bool positive, double* rows, int64_t stride) const {
     using R = RodRows;
     for_lanes(chunk, [&](int64_t j) {
+        V energy;
+        const auto real = over_l(chunk, j) > V(0);
+        vertex(chunk, work, j, energy).hessian(positive, [&](int row, const V& number) {
+            store(V(select(real, number, V(0))), work.row(kWorkRows + row) + j);
+        });
+    });
+    for (int row = 0; row < R::count; ++row) work.row(kWorkRows + row)[chunk.places()] = 0;  // what another chunk left
+    for_lanes(chunk, [&](int64_t j) {
         auto part = [&](int row, int64_t i) { return load<V>(work.row(kWorkRows + row) + i); };
-        auto put = [&](int row, const V& number) { store(number, value(values, row) + chunk.place + j); };
+        auto put = [&](int row, const V& number) { store(number, rows + row * stride + j); };
         const auto real = length(chunk, j) > V(0);
         const V3 t = get3(work, kTangent, j);
         const V along = select(real, V(V(section_.stretching) / length(chunk, j)), V(0));

@@ -1,5 +1,5 @@
 // Discrete elastic rods: energy, forces and second derivatives of many strands, with the angles of their sections in equilibrium.
-// Bergou et al. 2008, 2010; W20 section 4.3.2.
+// Be08, Be10, W20 section 4.3.2.
 //
 // Stretching, EA/2 (|e|/L - 1)^2 L of every edge, and what bends and twists at every interior vertex (rod_vertex.hpp) are functions of
 // the points x and of angles theta of the material directors against directors that are carried along with the edges, from where
@@ -68,6 +68,7 @@ class Rods {
                 put3(select(real, by_e, zero()), work, kByBefore, j);
                 put3(select(real, by_f, zero()), work, kByAfter, j);
             });
+            for (int a = 0; a < 3; ++a) work.row(kByBefore + a)[chunk.places()] = 0;  // what another chunk left
             for_lanes(chunk, [&](int64_t j) {
                 const V3 along = stretch_force(chunk, work, j) * get3(work, kTangent, j);
                 const V3 own = get3(work, kByAfter, j) + get3(work, kByBefore, j + 1);
@@ -84,14 +85,7 @@ class Rods {
     void hessian(const double* x, bool positive, double* values) const {
         layout_.for_chunks(kWorkRows + RodRows::count, [&](int64_t, const RodLayout::Chunk& chunk, RodTable& work) {
             find_shape(x, chunk, work);
-            for_lanes(chunk, [&](int64_t j) {
-                V energy;
-                const auto real = over_l(chunk, j) > V(0);
-                vertex(chunk, work, j, energy).hessian(positive, [&](int row, const V& number) {
-                    store(V(select(real, number, V(0))), work.row(kWorkRows + row) + j);
-                });
-            });
-            gather_hessian(chunk, work, positive, values);
+            find_hessian(chunk, work, positive, values + chunk.place, layout_.places());
             factor_angles(chunk, work, values);
         });
     }
@@ -136,6 +130,11 @@ class Rods {
             for (int k = 0; k < 2; ++k) factors[2 * i + k] = value(values, kFactor + k)[place];
         });
     }
+
+    // An approximate inverse, for preconditioners (rod_factor.hpp).
+    static constexpr int kFactors = 24;  // of a point: blocks L2, L1, and the factors of D
+    void factor(const double* x, double weight, const double* added, float* factors) const;
+    void solve(const float* factors, const double* r, double* out) const;
 
     // ---- the accepted state ----------------------------------------------------------------------------------
 
@@ -305,7 +304,8 @@ class Rods {
 
     // ---- second derivatives by edges -------------------------------------------------------------------------
 
-    void gather_hessian(const RodLayout::Chunk& chunk, RodTable& work, bool positive, double* values) const;
+    // Rows of a chunk, `stride` numbers apart, but for the factors.
+    void find_hessian(const RodLayout::Chunk& chunk, RodTable& work, bool positive, double* rows, int64_t stride) const;
     void factor_angles(const RodLayout::Chunk& chunk, const RodTable& work, double* values) const;
     void multiply(const RodLayout::Chunk& chunk, RodTable& work, const double* values, int64_t j) const;
     void solve_angles(const RodLayout::Chunk& chunk, const double* values, double* z) const;
@@ -323,5 +323,6 @@ class Rods {
 
 }  // namespace continua
 
+#include "rod_factor.hpp"
 #include "rod_hessian.hpp"
 #include "rod_state.hpp"

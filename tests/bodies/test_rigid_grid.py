@@ -105,7 +105,7 @@ def test_matrices_are_the_gradient_of_an_energy(d: int) -> None:
     """sum V psi(d3 + dt (grad v) d3) by node velocities: dt V dpsi/dd3 (grad w . d3), by differences; they sum to 0."""
     body = ball(d)
     _, exchange = on_grid(body)
-    normals = body.skin.points.normals(body.x)
+    normals = body.skin.normals
     fibres, dt, k, g = 0.9 * normals, 0.05, 2.0, 1.5
     generator = np.random.default_rng(4)
     shape = exchange.grid.node_shape()
@@ -311,3 +311,11 @@ def test_continua_and_colliders_are_told_apart() -> None:
     assert body.continuum == "rigid"
     with pytest.raises(SetupError, match="cannot share the continuum"):
         sim.add(ct.shapes.Box((2, 0, 0), (1, 1, 1)), RUBBER, continuum="rigid")
+
+
+def test_regions_of_fixed_velocity_are_refused() -> None:
+    sim = ct.Simulation(DX, (0.0, 0.0, 0.0))
+    sim.add(ball(3))
+    sim.add(ct.boundaries.FixedVelocity((-1, -1, -1), (1, 1, 1), (0, 0, 0)))
+    with pytest.raises(SetupError, match="collider with a motion"):
+        sim.step()

@@ -39,7 +39,7 @@ def moving(seed, count=40):
 
 def test_crossings_are_where_the_distance_becomes_zero():
     x0, x1, segments = moving(1, 60)
-    crossed, times = crossed_segments(x0, x1, segments)
+    crossed, times, *_ = crossed_segments(x0, x1, segments)
     pairs = all_pairs(segments)
     found = {tuple(pair) for pair in crossed}
     # dense samples leave little doubt for most of them; the rest is refined
@@ -90,7 +90,7 @@ def test_a_strand_through_a_joint_counts_once():
     other = np.array([[0.0, -1, 1], [0, 1, 1]])
     x0 = np.concatenate([fixed, other])
     x1 = np.concatenate([fixed, other - [0, 0, 2]])
-    pairs, times = crossed_segments(x0, x1, [[0, 1], [1, 2], [3, 4]])
+    pairs, times, *_ = crossed_segments(x0, x1, [[0, 1], [1, 2], [3, 4]])
     assert pairs.tolist() == [[1, 2]] and times.tolist() == [1]
 
 
@@ -106,9 +106,9 @@ def test_moving_together_or_apart_crosses_nothing():
 
 def test_neighbours_and_wrong_arguments():
     x0, x1, segments = moving(5, 20)
-    pairs, _ = crossed_segments(x0, x1, segments)
+    pairs, *_ = crossed_segments(x0, x1, segments)
     along = np.stack([10.0 * np.arange(20), 10.0 * np.arange(20) + 1], axis=1)
-    left, _ = crossed_segments(x0, x1, segments, along=along, skip=9.5)
+    left, *_ = crossed_segments(x0, x1, segments, along=along, skip=9.5)
     assert len(left) == (pairs[:, 1] - pairs[:, 0] > 1).sum() < len(pairs)
     with pytest.raises(GeometryError, match="after"):
         crossed_segments(x0, x1[1:], segments)

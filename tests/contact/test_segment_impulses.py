@@ -196,3 +196,21 @@ def test_pairs_that_touch_are_held_on_either_side(sign):
     pair = SegmentPairs(x, [[0, 1], [2, 3]], [[0, 1]])
     after = pair.resolve(v, np.ones(4), sweeps=1).v
     assert np.abs(pair.relative(after)).max() < 1e-15 and after[:, 2] == pytest.approx(0.5 * sign)
+
+
+def test_overlaps_are_undone_by_a_part_and_momentum_kept():
+    pairs, _, v, mass = lonely_pairs(7, side=0.1)
+    dt, radius = 0.01, 0.05
+    pushes = pairs.resolve(v, 1 / mass, sweeps=1, radius=radius, dt=dt, recovery=0.1)
+    overlap = 2 * radius - pairs.distances
+    deep = (overlap > 0) & (pushes.pressed > 0)
+    end = overlap + dt * approach(pairs, pushes.v)
+    assert deep.sum() > 100
+    assert np.abs(end - 0.9 * overlap)[deep].max() < 1e-13
+    total = of_pairs(pairs, mass[:, None] * (pushes.v - v)).sum(axis=1)
+    assert np.abs(total).max() < 1e-14 * np.abs(mass[:, None] * v).max() * 10
+    without = pairs.resolve(v, 1 / mass, sweeps=1, radius=radius, dt=dt)
+    closing = deep & (approach(pairs, v) > 0)
+    assert np.abs(approach(pairs, without.v)[closing]).max() < 1e-12 and energy(mass, without.v) < energy(
+        mass, v
+    )

@@ -91,11 +91,10 @@ def test_what_comes_close_on_the_way_is_found():
     found = nearby_segments(x, segments, distance, motion=motion)
     assert np.array_equal(found, expected)
     on_the_way = (
-        np.min([distances(x + t * motion, segments, pairs) for t in np.linspace(0, 1, 31)], axis=0)
-        < distance
+        np.min([distances(x + t * motion, segments, pairs) for t in np.linspace(0, 1, 31)], axis=0) < distance
     )
     close = {tuple(pair) for pair in pairs[on_the_way]}
-    assert 100 < len(close) and close <= {tuple(pair) for pair in found}
+    assert len(close) > 100 and close <= {tuple(pair) for pair in found}
     # a search that only looks where they are now misses most of them
     now = {tuple(pair) for pair in nearby_segments(x, segments, distance)}
     assert len(now & close) < 0.5 * len(close)

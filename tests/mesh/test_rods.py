@@ -67,6 +67,29 @@ def test_it_is_exact_at_rest_without_negative_stiffness(shape: str, section: str
     assert np.abs(dense(rods, x, positive=True) - H).max() <= 1e-9 * np.abs(H).max()
 
 
+@every
+def test_the_inverse_for_preconditioners(shape: str, section: str) -> None:
+    """Positive definite everywhere; exact, to single precision, where sections need not turn."""
+    rods, x = moved(shape, section)
+    units = np.eye(x.size).reshape(-1, *x.shape)
+    scale = np.abs(dense(rods, x)).max()
+    added = np.full(x.shape, 1e-2 * scale)
+
+    def inverse(weight: float = 1.0) -> np.ndarray:
+        solve = rods.inverse(added, weight)
+        return np.array([solve(unit).ravel() for unit in units])
+
+    rods.prepare(x)
+    found = inverse()
+    assert np.abs(found - found.T).max() <= 1e-13 * np.abs(found).max()
+    assert np.linalg.eigvalsh(found).min() > 0
+    full = rods.hessian(x, positive=True)
+    held = super(type(full), full).matrix().toarray()
+    A = 3 * held + np.diag(added.ravel())
+    assert np.abs(A @ inverse(3.0) - np.eye(x.size)).max() <= 1e-4
+    assert np.abs(A @ inverse(2.9) - np.eye(x.size)).max() > 1e-3
+
+
 # ---- balance -------------------------------------------------------------------------------------------------
 
 
@@ -202,6 +225,24 @@ def test_twist_is_counted_beyond_a_turn() -> None:
     assert np.abs(rods.frames()["twist"]).max() <= 1e-12  # a free end lets it go
 
 
+def test_sections_settle_wherever_they_begin() -> None:
+    """Bent along their stiff half axis they turn over, each part of a strand as chance will have it."""
+    rng = np.random.default_rng(4)
+    upright = np.linspace((0, 0, 0), (0, 1, 0), 61)
+    curves = Curves(np.concatenate([upright + (0.1 * k, 0, 0) for k in range(20)]), [61] * 20)
+    rods = Rods(curves, Rod(E=1e7, radius=(2e-3, 1e-3)), directors=(1, 0, 0))
+    height = curves.points[:, 1:2]
+    x = curves.points + 0.1 * np.hstack([np.sin(2 * height), 0 * height, 0 * height])
+    x += 1e-4 * rng.normal(size=x.shape)
+    turned = np.abs(rods.angles(x))
+    assert turned.max() > 1.5
+    rods.accept(x)
+    energy = rods.value(x)
+    assert np.abs(rods.angles(x)).max() <= 1e-10
+    rods.accept(x)
+    assert rods.value(x) == pytest.approx(energy, rel=1e-13)
+
+
 # ---- twist ---------------------------------------------------------------------------------------------------
 
 
@@ -243,7 +284,7 @@ def lowest_stiffness(material: Rod, twist: float, count: int = 48) -> float:
 
 
 def test_a_twisted_ring_buckles() -> None:
-    """At a total twist of 2 pi sqrt(3) B/beta (Zajac 1962)."""
+    """At a total twist of 2 pi sqrt(3) B/beta (Za62)."""
     material = Rod(E=1e6, radius=0.02, nu=0.2)
     B, beta = material.bending_stiffness[0], material.twisting_stiffness
     critical = 2 * np.pi * np.sqrt(3) * B / beta
@@ -267,9 +308,10 @@ def test_the_same_bits_for_any_number_of_threads() -> None:
             rods = Rods(curves, Rod(E=1e5, radius=(2e-3, 1e-3)))
             rods.accept(curves.points + 0.5 * (x - curves.points))
             H = rods.hessian(x)
-            found.append(
-                [rods.value(x), rods.gradient(x), H.product(x), H.diagonal(), *rods.frames().values()]
-            )
+            rods.prepare(x)
+            solved = rods.inverse(np.ones(x.shape))(x)
+            products = [H.product(x), H.diagonal(), solved]
+            found.append([rods.value(x), rods.gradient(x), *products, *rods.frames().values()])
     finally:
         ct.set_threads(before)
     for other in found[1:]:

@@ -266,6 +266,10 @@ class MeshBody(Body):
         """Velocity gradients (F, d, d) [1/s] behind the facets of the surface, for velocities (N, d) [m/s]."""
         return np.zeros((len(self.surface), self.dimension, self.dimension))
 
+    def reversed_facets(self) -> NDArray[np.bool_]:
+        """Which facets (F,) of the surface belong to elements that are inside out."""
+        return np.zeros(len(self.surface), bool)
+
     # ---- on the grid -----------------------------------------------------------------------------------------
 
     def join_grid(self, dtype: type[np.floating], modes: int, dx: float) -> ParticleSet:

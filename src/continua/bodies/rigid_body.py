@@ -35,6 +35,7 @@ from continua.transfers.exchange import Exchange
 Array = NDArray[np.float64]
 MARGIN = 2.0  # times the way of the fastest point, within which obstacles are looked at
 OUT = 0.2  # cells by which a point that is inside an obstacle is set back in a step, at most
+STILL = 1e-9  # cells per second: what moves slower rests, as far as the time step is concerned
 SKIN = 1e-3  # of the size of the body, within which points count as near
 COARSEST, FINEST = 16, 64  # points at which it may touch obstacles, along its longest side
 
@@ -193,7 +194,7 @@ class RigidBody(Body):
     def be_free(self, dtype: type[np.floating], dx: float, *, explicit: bool) -> None:
         self.skin = RigidSurface(
             str(self.name),
-            self.x,
+            self.boundary.points,
             self.boundary.facets,
             mass=self.motion.mass,
             friction=self.friction,
@@ -207,7 +208,7 @@ class RigidBody(Body):
         return () if self.skin is None else (self.skin.set,)
 
     def contact_surfaces(self) -> Sequence[MeetingSurface]:
-        return () if self.skin is None else [MeetingSurface(True, self.skin.points.areas(self.x))]
+        return () if self.skin is None else [MeetingSurface(True, self.skin.areas)]
 
     def ready(self, wrap: Callable[[NDArray], NDArray], dx: float, steps: int) -> None:
         self._wrap = wrap
@@ -215,8 +216,9 @@ class RigidBody(Body):
             self._dx = dx
             self._points = touch_points(self.boundary, max(dx, 2 * self._radius / FINEST))
         if self.skin is not None:
-            self.skin.place(self.x, wrap)
-            self.skin.set.limits = Limits(self.max_speed, self.skin.wave)
+            self.skin.place(self.x, self.rotation, wrap)
+            speed = self.max_speed
+            self.skin.set.limits = Limits(speed if speed > STILL * dx else 0.0, self.skin.wave)
 
     def begin(self, t: float) -> None:
         self._push = None
@@ -260,19 +262,19 @@ class RigidBody(Body):
 
     def press(self, exchanges: Sequence[Exchange], nodes: GridMotion, dt: float) -> None:
         if self.skin is not None:
-            self.skin.press(self.x, exchanges[0], nodes, dt, self._weight)
+            self.skin.press(exchanges[0], nodes, dt, self._weight)
 
     def respond(self, exchanges: Sequence[Exchange], nodes: GridMotion | None, dt: float) -> str:
         state = self._predicted
         if nodes is not None and self.skin is not None:
             given = np.zeros((len(self), 3))
-            given[:, : self.dimension] = self.skin.impulses(self.x, exchanges[0], nodes)
+            given[:, : self.dimension] = self.skin.impulses(exchanges[0], nodes)
             state = self._pushed(state, given, self._local @ self.state.R.T)
         state = self._struck(state, dt)
         self._next = self._freed(self.motion.moved(state, dt))
         self._next_pull = self._next_pull + self.motion.mass * (self._next.V - state.V)  # of the axle
         if self.skin is not None:
-            self.skin.follow(self._places(self._next))
+            self.skin.follow(self._next.R[: self.dimension, : self.dimension])
         return too_fast(self, self._velocities(state), dt, self._dx)
 
     def _pushed(self, state: RigidState, impulses: Array, arms: Array) -> RigidState:

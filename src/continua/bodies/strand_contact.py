@@ -23,7 +23,7 @@ from continua.bodies.free_mesh import FreeMesh
 from continua.bodies.law import Law, Parameters
 from continua.bodies.particles import ParticleSet
 from continua.contact.collision_particles import CollisionParticles
-from continua.contact.segments import SegmentPairs, crossed_segments, nearby_segments
+from continua.contact.segments import Crossings, SegmentPairs, crossed_segments, nearby_segments
 from continua.contact.strand_contact import StrandContact
 from continua.errors import SetupError
 from continua.optimize import PointState
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 ON_GRID = "contact_"  # begins the names of what is stored of its particles
 MOST_STRAIN = 0.5  # of the continuum in a step: beyond, its deformation is not that of the flow
+RECOVERY = 0.1  # of an overlap that a step undoes
+ROUNDS = 4  # of sweeps at most, where segments would go through each other
 MARGIN = 1.5  # on how close segments may come by the velocities known before their impulses
 
 
@@ -181,37 +183,59 @@ class Crowd:
         )
         self.radius = np.array([one.radius for one in strands])[self.body_of]
         self.friction = np.array([one.contact.friction for one in strands])[self.body_of]
+        self.sweeps = max(one.contact.sweeps for one in strands)
         self.skip = 2 * float(self.radius.max())  # strands are this thick: closer along one is no contact
         self.along = _in_a_row(self.segments, np.concatenate([one.lengths for one in strands]), 2 * self.skip)
         self.x = np.concatenate([one.body.x for one in strands])
         self.mass = np.concatenate([one.body.mass for one in strands])
 
     def meet(self, dt: float) -> None:
-        """Impulses between segments; the bodies get their new ends of the step."""
-        end = np.concatenate([one.moved.x for one in self.strands])
-        v = np.concatenate([one.moved.v for one in self.strands])
-        along, skip = self.along, self.skip
-        motion = end - self.x
-        motion -= self.mass @ motion / self.mass.sum()  # what all do together brings none closer
-        found = nearby_segments(
-            self.x, self.segments, MARGIN * skip, motion=MARGIN * motion, along=along, skip=skip
-        )
-        pushes = SegmentPairs(self.x, self.segments, found).resolve(
-            v,
-            self._inverse_mass(),
-            radius=self.radius,
-            dt=dt,
-            friction=self.friction,
-            sweeps=max(one.contact.sweeps for one in self.strands),
-        )
-        end += dt * (pushes.v - v)
-        crossed, times = crossed_segments(self.x, end, self.segments, along=along, skip=skip)
-        contacts = self._by_body(found, pushes.pressed > 0)
-        crossings = self._by_body(crossed, times)
+        """Impulses between segments; the bodies get their new ends of the step.
+
+        Sweeps stop what comes too close. Where segments would still go through each other, which is looked up whether
+        they were thought to come close or not, they must not approach at all, and all sweep twice as often.
+        Overlaps that sweeps have left are undone by moving segments apart, which gives them no velocity.
+        """
+        straight = np.concatenate([one.moved.x for one in self.strands])
+        v = first = np.concatenate([one.moved.v for one in self.strands])
+        found, inverse_mass, impulses = self._found(straight - self.x), self._inverse_mass(), np.zeros_like(v)
+        contacts, crossed = [0] * len(self.strands), Crossings(found[:0], np.empty(0, np.int32))
+        for number in range(ROUNDS):
+            found = _united(found, crossed.pairs)
+            pairs, steps = SegmentPairs(self.x, self.segments, found), np.full(len(found), dt)
+            sweeps = self.sweeps << number
+            steps[_rows_in(found, crossed.pairs)] = np.inf
+            pushes = pairs.resolve(
+                v, inverse_mass, radius=self.radius, dt=steps, friction=self.friction, sweeps=sweeps
+            )
+            v, impulses = pushes.v, impulses + pushes.impulses
+            if number == 0:
+                contacts = self._by_body(found, pushes.pressed > 0)
+            shift = (straight - self.x) / dt + (v - first)
+            apart = pairs.resolve(
+                shift, inverse_mass, radius=self.radius, dt=steps, sweeps=sweeps, recovery=RECOVERY
+            )
+            end = self.x + dt * apart.v
+            crossed = crossed_segments(self.x, end, self.segments, along=self.along, skip=self.skip)
+            if not len(crossed.pairs) or not self.sweeps:
+                break
+        crossings = self._by_body(crossed.pairs, crossed.times)
         for k, one in enumerate(self.strands):
             part = slice(self.first[k], self.first[k + 1])
-            one.take(PointState(end[part], pushes.v[part]), pushes.impulses[part])
+            one.take(PointState(end[part], v[part]), impulses[part])
             one.count(contacts[k], crossings[k])
+
+    def _found(self, motion: Array) -> NDArray[np.int32]:
+        """Pairs that may touch in a step in which vertices go that far (N, 3) [m], by velocities before impulses."""
+        motion = motion - self.mass @ motion / self.mass.sum()  # what all do together brings none closer
+        return nearby_segments(
+            self.x,
+            self.segments,
+            MARGIN * self.skip,
+            motion=MARGIN * motion,
+            along=self.along,
+            skip=self.skip,
+        )
 
     def _inverse_mass(self) -> Array:
         inverse = 1 / self.mass
@@ -222,6 +246,26 @@ class Crowd:
     def _by_body(self, pairs: NDArray[np.int32], values: NDArray) -> list[int]:
         """Sums over pairs (P, 2), each counted for the body of its first segment."""
         return [int(n) for n in np.bincount(self.body_of[pairs[:, 0]], values, len(self.strands))]
+
+
+def _number(pairs: NDArray[np.int32]) -> NDArray[np.int64]:
+    return (pairs[:, 0].astype(np.int64) << 32) + pairs[:, 1]
+
+
+def _united(some: NDArray[np.int32], more: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Pairs that are in either list, ascending."""
+    new = more[~_rows_in(more, some)]
+    if not len(new):
+        return some
+    every = np.concatenate([some, new])
+    return every[np.argsort(_number(every))]
+
+
+def _rows_in(pairs: NDArray[np.int32], others: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Which pairs (P,) are among others."""
+    if not len(others):
+        return np.zeros(len(pairs), bool)
+    return np.isin(_number(pairs), _number(others))
 
 
 def _points_on(

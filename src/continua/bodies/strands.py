@@ -46,7 +46,7 @@ class Strands(MeshBody):
     surface, which must be in the same world; a motion (`ct.motions`) or a function t -> (position, rotation); "held":
     nothing, they stay where they are; "free": nothing, they are as free as all others. Left out: `Fur` stays in what it
     grows on, other strands are free. Of a point that is scripted too, the script counts. The other arguments are those
-    of `MeshBody`.
+    of `MeshBody`; left out, `start` is where the motion of the roots begins.
 
     Left to themselves strands move on their own under any integrator and meet each other and everything else by a
     `StrandContact`; friction is short for its coefficient. With on_grid=True they move with the grid, and with a
@@ -59,7 +59,7 @@ class Strands(MeshBody):
     kind = "strands"
     stem = "strands"
     cell = "segment"
-    cell_bytes = 330
+    cell_bytes = 380
 
     def __init__(
         self,
@@ -90,8 +90,9 @@ class Strands(MeshBody):
             )
         if contact is None and on_grid is None:
             contact = StrandContact(0.0 if friction is None else friction)
-        self._rest_directors = self.rods.frames()["director"]
         self.roots = roots_of(curves, self.curves, roots)
+        # points that scripts and roots may take, and directors at rest of the segments that begin there
+        self._grips, self._grip_directors = np.arange(len(self.curves.points)), self.rods.frames()["director"]
         super().__init__(
             self.curves.points,
             self.rods,
@@ -99,13 +100,18 @@ class Strands(MeshBody):
             velocity=velocity,
             name=name,
             scripted=scripted,
-            start=start,
+            start=self.roots.start if start is None and self.roots is not None else start,
             drag=drag,
             damping=damping,
             on_grid=on_grid,
             contact=contact,
             continuum=continuum,
         )
+        rooted = [] if self.roots is None else [self.roots.numbers]
+        taken = np.unique(
+            np.concatenate([[], *rooted, *(chosen for _, chosen in self._scripts)]).astype(np.intp)
+        )
+        self._grips, self._grip_directors = taken, self._grip_directors[taken]
         if np.isfinite(self.rods.value(self._x)):
             self.rods.accept(self._x)
 
@@ -186,13 +192,17 @@ class Strands(MeshBody):
             motion = Fixed() if script.motion is None else script.motion
             if isinstance(motion, Motion):
                 own = (owner[first] == number) & (owner[second] == number)
-                directors[own] = self._rest_directors[first[own]] @ motion.pose(t, 3).rotation.T
+                directors[own] = self._at_rest(first[own]) @ motion.pose(t, 3).rotation.T
         if self.roots is not None:
             own = (owner[first] == len(self._scripts)) & (owner[second] == len(self._scripts))
             turned = self.roots.rotations(t)[self.curves.curve_of[first[own]]]
-            directors[own] = np.einsum("sij,sj->si", turned, self._rest_directors[first[own]])
+            directors[own] = np.einsum("sij,sj->si", turned, self._at_rest(first[own]))
         self._held_edges = first
         self.rods.hold(first, where[second] - where[first], directors)
+
+    def _at_rest(self, first: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Directors (n, 3) of held segments at rest, by their first points."""
+        return self._grip_directors[np.searchsorted(self._grips, first)]
 
     def move(self, moved: PointState, dt: float) -> None:
         super().move(moved, dt)

@@ -14,6 +14,8 @@ PLASTIC = (
     0.5698402909980532,
 )  # steps of a sequence that fills a square evenly (Roberts 2018)
 
+ROUNDING = 1e-9  # relative: the number of particles must not depend on where in space a mesh is
+
 
 @dataclass(frozen=True)
 class CollisionParticles:
@@ -37,9 +39,8 @@ class CollisionParticles:
         The mass of a facet is the sum of those shares of its vertices; so the particles together have the mass of all
         vertices of the surface.
         """
-        counts = np.maximum(
-            1, np.ceil(facet_sizes(points, facets) / spacing ** (points.shape[1] - 1))
-        ).astype(int)
+        ratio = facet_sizes(points, facets) / spacing ** (points.shape[1] - 1)
+        counts = np.maximum(1, np.ceil(ratio * (1 - ROUNDING))).astype(int)
         facet = np.repeat(np.arange(len(facets), dtype=np.int32), counts)
         first = np.cumsum(counts) - counts
         weights = _strata(np.arange(len(facet)) - first[facet], counts[facet], facet, facets.shape[1], seed)
@@ -89,8 +90,10 @@ def facet_normals(points: Array, facets: Indices) -> Array:
     if points.shape[1] == 2:
         along = corners[:, 1] - corners[:, 0]
         return np.stack([along[:, 1], -along[:, 0]], axis=1)
-    normals: Array = 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    return normals
+    (ux, uy, uz), (vx, vy, vz) = (corners[:, 1] - corners[:, 0]).T, (corners[:, 2] - corners[:, 0]).T
+    return 0.5 * np.stack(
+        [uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx], axis=1
+    )  # faster than np.cross
 
 
 def facet_sizes(points: Array, facets: Indices) -> Array:

@@ -45,7 +45,7 @@ class GridContact:
     Collision particles on the surface give their velocities to a grid and read back one that cannot cross itself; where
     that pushes the surface, the difference is an impulse, cut by Coulomb's law. So solids of one continuum, and parts
     of one solid, touch without any search for collisions; everything else they meet as continua do. Bodies keep a
-    distance of about a cell, and parts thinner than three cells feel their own other side.
+    distance of about a cell, and parts thinner than half a cell feel their own other side.
     """
 
     friction: NonNegative = Field(
@@ -79,7 +79,14 @@ def _penalty_unless_said(value: Any) -> Any:
     return {"type": "penalty", **value} if isinstance(value, dict) else value
 
 
+def _strands_unless_said(value: Any) -> Any:
+    return {"type": "strands", **value} if isinstance(value, dict) else value
+
+
 MeshContactSetting = PenaltyContact | GridContact | StrandContact
 AnyMeshContact = Annotated[
     PenaltyContact | GridContact, Field(discriminator="type"), BeforeValidator(_penalty_unless_said)
+]
+AnyStrandContact = Annotated[
+    StrandContact | PenaltyContact, Field(discriminator="type"), BeforeValidator(_strands_unless_said)
 ]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -48,6 +49,13 @@ def nearby_segments(
     return np.asarray(found, dtype=np.int32)
 
 
+class Crossings(NamedTuple):
+    """Pairs of segments that go through each other, ascending."""
+
+    pairs: Indices  # (P, 2)
+    times: Indices  # (P,) how often
+
+
 def crossed_segments(
     before: ArrayLike,
     after: ArrayLike,
@@ -55,8 +63,8 @@ def crossed_segments(
     *,
     along: ArrayLike | None = None,
     skip: float = 0.0,
-) -> tuple[Indices, Indices]:
-    """Pairs (P, 2) of segments that go through each other, and how often each (P,).
+) -> Crossings:
+    """Pairs of segments that go through each other.
 
     before, after (N, 3) [m]: vertices go straight from one to the other, all in the same time. Every pair whose paths
     come close is tested, whatever contact knew of it. Segments that stay parallel to each other are never counted.
@@ -64,10 +72,9 @@ def crossed_segments(
     rows = _rows(segments, "segments")
     first, last = _vectors(before, "before"), _vectors(after, "after")
     try:
-        pairs, times = _core.crossed_segments(first, last, rows, _line(along, len(rows)), skip)
+        return Crossings(*_core.crossed_segments(first, last, rows, _line(along, len(rows)), skip))
     except ValueError as error:
         raise GeometryError(str(error)) from None
-    return np.asarray(pairs, dtype=np.int32), np.asarray(times, dtype=np.int32)
 
 
 @dataclass(frozen=True)
@@ -124,16 +131,18 @@ class SegmentPairs:
         inverse_mass: ArrayLike,
         *,
         radius: ArrayLike = 0.0,
-        dt: float = math.inf,
+        dt: ArrayLike = math.inf,
         friction: ArrayLike = 0.0,
         sweeps: int = 5,
+        recovery: float = 0.0,
     ) -> Pushes:
         """Velocities v (N, 3) [m/s] changed by impulses between pairs that approach too fast.
 
         A pair may approach as fast as it comes to touch, at the sum of both radii [m], within dt [s]: only what is
         faster is removed. So strands do not stop wherever they were found, and the distance of the search has no
-        effect of its own. With the default dt all approach is removed (W20 4.5.3). Pairs that are closer must not
-        approach, but are not pushed apart: energy never grows.
+        effect of its own. Without dt all approach is removed (W20 4.5.3), and so it is of pairs for which dt (P,) is
+        infinite. Pairs that are closer must not approach, and lose the part `recovery` of their overlap within dt;
+        without that energy never grows.
 
         inverse_mass (N,) [1/kg], 0 for vertices that are moved by others. friction: Coulomb's coefficient; the slip
         is cut by at most that part of the impulse along the normal and never turned round. radius and friction are
@@ -142,11 +151,15 @@ class SegmentPairs:
         """
         touching = 2 * self._mean_of(radius, "radius")
         rough = self._mean_of(friction, "friction")
-        if not dt > 0:
-            raise SetupError(f"the time step of segment contact must be positive, got {dt}")
+        if not 0 <= recovery <= 1:
+            raise SetupError(f"the recovery of segments must lie between 0 and 1, got {recovery}")
+        steps = np.asarray(dt, dtype=np.float64)
+        if steps.shape not in ((), (len(self),)) or not (steps > 0).all():
+            raise SetupError("the time step of segment contact must be positive, or one for every pair")
         after = _vectors(v, "v").copy()
         pushes = Pushes(after, np.zeros_like(after), np.zeros(len(self)))
-        allowed = np.maximum(self.distances - touching, 0.0) / dt
+        gap = self.distances - touching
+        allowed = np.asarray(np.where(gap < 0, recovery * gap, gap) / steps)
         try:
             normals = self._normals_for(after)
             _core.segment_impulses(

@@ -21,6 +21,7 @@ from continua.transfers.exchange import Exchange
 PROMPT, STEPS, GENTLE = 5.0, 10.0, 0.3
 SPEED = 0.1  # of the fastest point, counts where there is no gravity
 FACING = -0.3  # cosine of the angle between normals of surfaces that may touch
+OTHERS = -1.0  # in its place: only other bodies count
 
 
 class HybridStepper(NodeStepper):
@@ -131,7 +132,7 @@ class _Neighbours:
             surfaces = body.contact_surfaces()
             for exchange, surface in zip(self._field.exchanges[number], surfaces, strict=True):
                 places = exchange.particles.by_id(exchange.particles.arrays.x)
-                area = surface.normals if own and surface.normals is not None else np.zeros_like(places)
+                area = np.zeros_like(places) if surface.normals is None else surface.normals
                 size = np.linalg.norm(area, axis=1, keepdims=True)
                 every.append(exchange)
                 x.append(places)
@@ -144,7 +145,7 @@ class _Neighbours:
             np.concatenate(bodies),
             self._field.lattice,
             self._field.degree,
-            FACING,
+            FACING if own else OTHERS,
             out,
         )
         parts = np.split(out.astype(bool), np.cumsum([len(part) for part in x])[:-1])

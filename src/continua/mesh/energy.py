@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
@@ -10,6 +12,7 @@ from continua import _core
 from continua.errors import SetupError
 
 Array = NDArray[np.float64]
+Operator = Callable[[Array], Array]
 Kernel = _core.MeshElements | _core.MeshSprings | _core.MeshRods
 
 
@@ -98,6 +101,13 @@ class NativeEnergy:
     def diagonal(self) -> Array:
         """Diagonal of the Hessian at the prepared positions, (N, d) [N/m]."""
         return self._ready().diagonal()
+
+    def inverse(self, added: Array, weight: float = 1.0) -> Operator | None:
+        """Product with about the inverse of weight K + diag(added), positive definite, for a preconditioner.
+
+        K is the Hessian at the prepared positions, added (N, d) [N/m] positive. None where the diagonal has to do.
+        """
+        return None
 
     def _new_hessian(self) -> BlockHessian:
         return BlockHessian(self._kernel, self._nodes)

@@ -14,7 +14,7 @@ from continua._validation import numbers_of_shape, shown
 from continua.errors import GeometryError, MaterialError
 from continua.geometry.curves import Curves
 from continua.materials.rod import Rod
-from continua.mesh.energy import Array, BlockHessian, NativeEnergy, node_array
+from continua.mesh.energy import Array, BlockHessian, NativeEnergy, Operator, node_array
 
 ALONG = 1e-6  # a director must lean away from its edge by more than this angle
 
@@ -70,7 +70,7 @@ class RodHessian(BlockHessian):
 
 
 class Rods(NativeEnergy):
-    """Energy of stretching, bending and twisting of elastic rods (Bergou et al. 2008, 2010; W20 section 4.3.2).
+    """Energy of stretching, bending and twisting of elastic rods (Be08, Be10, W20 section 4.3.2).
 
     curves: the rods at rest, without stress. material: their section and stiffness. directors: where the first half
     axis of the section points at rest, a vector (3,) or one for the edge that begins at each point (N, 3); left out, it
@@ -88,14 +88,13 @@ class Rods(NativeEnergy):
             raise MaterialError(f"material: strands are made of ct.materials.Rod, not of {shown(material)}")
         self.curves, self.material = curves, material
         nodes = (len(curves.points), 3)
-        self.rest_directors = _rest_directors(curves, directors)
         stretching, bending = material.stretching_stiffness, material.bending_stiffness
         self.parameters = np.array([stretching, *bending, material.twisting_stiffness])
         try:
             kernel = _core.MeshRods(
                 node_array(curves.points),
                 np.require(curves.offsets, np.int32, ["C", "W"]),
-                self.rest_directors,
+                _rest_directors(curves, directors),
                 stretching,
                 bending,
                 material.twisting_stiffness,
@@ -140,6 +139,22 @@ class Rods(NativeEnergy):
     def restore(self, frames: Mapping[str, Array]) -> None:
         """Go back to `frames`; no section is held then."""
         self._kernel.set_state(*(node_array(frames[name]) for name in ("tangent", "director", "twist")))
+
+    def prepare(self, x: ArrayLike, *, positive: bool = False) -> None:
+        super().prepare(x, positive=positive)
+        self._prepared_at = node_array(x).copy()
+
+    def inverse(self, added: Array, weight: float = 1.0) -> Operator:
+        """Exact but for the turning of sections and single precision, and without negative stiffness."""
+        factors = np.empty((self._nodes[0], 24), np.float32)
+        self._kernel.factor(self._prepared_at, weight, node_array(added), factors)
+
+        def solve(r: Array) -> Array:
+            out = np.empty(self._nodes)
+            self._kernel.solve(factors, node_array(r), out)
+            return out
+
+        return solve
 
     def _new_hessian(self) -> RodHessian:
         return RodHessian(self._kernel, self._nodes, self.curves.curve_of)
