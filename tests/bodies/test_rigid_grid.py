@@ -258,6 +258,42 @@ def test_balls_do_not_pass_each_other(d: int, monkeypatch: pytest.MonkeyPatch) -
     assert meet(False)[0] < -4.0
 
 
+@pytest.mark.parametrize("d, kind", [(2, "ball"), (2, "plate"), (3, "plate")])
+def test_bodies_of_two_continua_stop_each_other(d: int, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Momentum is kept to rounding, energy is never gained, and they get into each other by less than two cells.
+
+    The nodes where they touch have a small part of their mass: with steps as long as the motion alone allows they pass.
+    """
+    z = (0.0,) * (d - 2)
+
+    def meet(short: bool) -> tuple[float, float, float]:
+        if not short:
+            monkeypatch.setattr(rigid_surface, "IMPACT", 0.0)
+        sim = ct.Simulation(0.05, (0.0,) * d)
+        bodies = []
+        for name, s in (("left", -1.0), ("right", 1.0)):
+            center, size = (s * 0.3, s * 0.02, *z), (0.4, 0.3, *(0.3,) * (d - 2))
+            shape = ct.shapes.Sphere(center, 0.2) if kind == "ball" else ct.shapes.Box(center, size)
+            bodies.append(
+                ct.RigidBody(shape, density=800.0 - 400.0 * s, velocity=(-s, 0.0, *z), continuum=name)
+            )
+            sim.add(bodies[-1])
+        before = sim.diagnostics()
+        energy, gap = [before["kinetic"]], np.inf
+        while sim.time < 0.4:
+            sim.step(0.4 - sim.time)
+            energy.append(sim.diagnostics()["kinetic"])
+            gap = min(gap, (bodies[1].center[0] - bodies[0].center[0] - 0.4) / 0.05)
+        after, scale = sim.diagnostics(), 0.5 * sum(body.motion.mass for body in bodies)
+        lost = max(abs(after[f"momentum_{a}"] - before[f"momentum_{a}"]) for a in "xyz"[:d])
+        return gap, lost / scale, float(np.diff(energy).max() / energy[0])
+
+    gap, lost, gain = meet(True)
+    assert -2.0 < gap
+    assert lost < 1e-12 and gain < 1e-12
+    assert meet(False)[0] < -2.0
+
+
 def test_free_flight_is_not_braked_by_the_grid() -> None:
     """Alone on its grid a body keeps its momenta to rounding: surfaces that see only themselves are not in contact."""
     sim = ct.Simulation(0.05, (0.0, 0.0, 0.0))

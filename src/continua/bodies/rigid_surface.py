@@ -16,6 +16,7 @@ from continua.transfers.exchange import Exchange
 Array = NDArray[np.float64]
 SPACING = 0.5  # of collision particles [cells]
 REST, IMPACT = 256.0, 64.0  # of c^2, over g dx and the square of the speed of the body
+FADES = 0.9  # of c in a step after a contact, so that steps do not jump where it comes and goes
 
 
 class RigidSurface:
@@ -49,7 +50,7 @@ class RigidSurface:
         self.fibres = self.normals
         self.wave = 0.0  # speed of waves in the contact [m/s], which limits the steps while there is any
         self._trial = self._given = np.zeros((count, d))
-        self._stiffness = 0.0
+        self._stiffness, self._quick, self._next_wave = 0.0, 0.0, 0.0
         self._company = np.zeros(count, bool)
         self.next_fibres = self.fibres
         self.set = ParticleSet(name, d, dtype)
@@ -75,11 +76,12 @@ class RigidSurface:
         self._company = nodes.others(exchange)
         area = float(self._sizes[self._company].sum())
         speed = float(np.sqrt((self._given**2).sum(axis=1).max()))
-        self.wave = float(np.sqrt(REST * g * self.dx + IMPACT * speed**2)) if area else 0.0
+        self._quick = float(np.sqrt(REST * g * self.dx + IMPACT * speed**2))
+        self._next_wave = self._quick if area else FADES * self.wave
         self._trial = self.normals.copy()
         if not area:
             return
-        self._stiffness = self.mass * self.wave**2 / (area * self.dx)
+        self._stiffness = self.mass * self._quick**2 / (area * self.dx)
         fibres = self.fibres
         slopes = exchange.gradients_at(nodes.given)
         trial = fibres + dt * np.einsum("qab,qb->qa", slopes, fibres)
@@ -104,7 +106,12 @@ class RigidSurface:
             change, self.normals, points.mass, friction=self.friction, restitution=0.0
         )
         if nodes.met is not nodes.forced:
-            impulses += points.mass[:, None] * (exchange.values_at(nodes.met) - common)
+            met = exchange.values_at(nodes.met) - common
+            impulses += points.mass[:, None] * met
+            if (
+                met.any()
+            ):  # the nodes of a contact have a small part of the mass, so that one step stops little of it
+                self._next_wave = self._quick
         return points.collected(impulses, self._count)
 
     def follow(self, rotation: Array) -> None:
@@ -115,7 +122,7 @@ class RigidSurface:
 
     def accept(self) -> None:
         """The step counts."""
-        self.fibres = self.next_fibres
+        self.fibres, self.wave = self.next_fibres, self._next_wave
 
     def snapshot(self) -> dict[str, NDArray]:
         """What the next step depends on beside the body."""

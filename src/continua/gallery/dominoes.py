@@ -1,27 +1,30 @@
 """Five plates in a row: the first one is pushed, and all of them fall.
 
-The plates are rigid bodies of one continuum. On the floor they stand and turn over at points of their surface, with
-Coulomb's law. Each other they meet through the grid: where the stencils of two surfaces overlap, the common velocity
-pushes, and a potential of fibres across the facets resists being shortened. Contact of this kind begins before the
-surfaces touch, about a cell apart: the check reports where the second plate is first hit, and refining the grid takes
-the gap with it. A domino needs one blow, at which such a gap does not matter; a tower of plates would stand on its gaps
-and slip off. Stacks of rigid bodies are outside of this method.
+The plates are rigid bodies. On the floor they stand and turn over at points of their surface, with Coulomb's law. Each
+other they meet through the grid, every other plate in one of two continua: their impulses at nodes are equal and
+opposite, so that momentum is kept to rounding and energy is only lost. At an edge the nodes have a small part of the mass of a
+plate and a step stops little of it; so steps are short while plates touch, and yet they come into each other by up to
+about a cell before they move as one. The check reports by how much: gap and depth are cells, not lengths, and shrink
+with the grid. A domino needs one blow, to which that does not matter. A tower of plates would rest on it and slip off:
+stacks of rigid bodies are outside of this method.
 
 A plate turns over once its middle is beyond its edge, at an angle of atan(thickness/height) = 14 degrees. The first one
-starts with a spin that takes it there and not much further: it has (1/2) I w^2 = 1.5 m g (lift of its middle). Whether
-the next one is hit at all depends on the distance alone, and that all fall on that each hands on enough.
+starts with a spin about its edge that takes it there and further, (1/2) I w^2 = 4 m g (lift of its middle). Then each
+must hand on enough for the next one.
 
-What to look at: the wave runs along the row, and at the end the plates lie on each other like fallen books, the last
-one on the floor.
+What to look at: the wave runs along the row and becomes faster, and at the end the plates lean on each other like
+fallen books, the last one on the floor.
 
-40 vertices, 1 400 collision particles, 1 500 steps; on one core about 30 seconds.
+40 vertices, 25 000 collision particles, 2 300 steps; on one core about 2 minutes.
 """
 
 import numpy as np
 
 from continua import Simulation
 from continua.bodies.rigid_body import RigidBody
+from continua.bodies.velocity import Rigid
 from continua.contact import colliders
+from continua.continuum import Contact, Continuum
 from continua.gallery._measure import energy
 from continua.gallery._running import SceneRun
 from continua.geometry import shapes
@@ -35,15 +38,15 @@ from continua.scene import (
 )
 from continua.validation.case import Measurement, at_least, at_most, between, reported
 
-COST = "40 vertices, 1 400 collision particles, 1 500 steps, 30 s"
-SMALL = ["dx=0.04"]
+COST = "40 vertices, 25 000 collision particles, 2 300 steps, 2 min"
+SMALL = ["dx=0.05", "duration=1.3"]
 
 HEIGHT, THICKNESS, WIDTH = 0.5, 0.125, 0.3  # of a plate [m]
 PLATES, APART = 5, 0.3  # number, and distance from middle to middle [m]
 DENSITY, G = 600.0, 9.81  # [kg/m^3], [m/s^2]
 LIFT = 0.5 * (np.hypot(HEIGHT, THICKNESS) - HEIGHT)  # of the middle, to the highest [m]
 INERTIA = (HEIGHT**2 + THICKNESS**2) / 3  # about an edge, over the mass [m^2]
-SPIN = -float(np.sqrt(2 * 1.5 * G * LIFT / INERTIA))  # of the first one about its edge [rad/s]
+SPIN = -float(np.sqrt(2 * 4.0 * G * LIFT / INERTIA))  # of the first one about its edge [rad/s]
 TIPS = float(np.degrees(np.arctan2(THICKNESS, HEIGHT)))  # angle at which a plate turns over [degrees]
 
 WRONG = [
@@ -52,7 +55,11 @@ WRONG = [
         ["rigid.second.shape.center=[0.85, 0.25, 0.0]"],
         "least that a plate has turned",
     ),
-    ("a push that is too weak", ["rigid.first.velocity.angular=[0.0, 0.0, -0.5]"], "least that a plate has turned"),
+    (
+        "a push that is too weak",
+        ["rigid.first.velocity.angular=[0.0, 0.0, -0.5]"],
+        "least that a plate has turned",
+    ),
 ]
 
 
@@ -64,14 +71,16 @@ def plate(number: int, name: str) -> RigidSettings:
         name=name,
         shape=shapes.Box((x, HEIGHT / 2, 0.0), (THICKNESS, HEIGHT, WIDTH)),
         density=DENSITY,
-        friction=0.2,
-        velocity={"linear": (0.0, 0.0, 0.0), "angular": (0.0, 0.0, spin), "center": edge, "type": "rigid"},
+        continuum="even" if number % 2 else "odd",
+        velocity=Rigid((0.0, 0.0, 0.0), (0.0, 0.0, spin), edge),
     )
 
 
 scene = Scene(
     title="Dominoes",
     simulation=SimulationSettings(dx=0.02, gravity=(0.0, -G, 0.0)),
+    continuum=[Continuum("odd"), Continuum("even")],
+    contact=[Contact("odd", "even", friction=0.2)],
     rigid=[plate(k, name) for k, name in enumerate(("first", "second", "third", "fourth", "fifth"))],
     collider=[colliders.Plane(normal=(0.0, 1.0, 0.0), friction=0.6, name="floor")],
     run=RunSettings(duration=2.0, fps=24.0),
@@ -96,6 +105,7 @@ def between_boxes(one: RigidBody, other: RigidBody) -> float:
 
     The best of the directions across the sides of both, which is exact where they overlap and where a corner faces a
     side; two corners that face each other are farther apart than it says."""
+
     def corners(body: RigidBody) -> np.ndarray:
         half = 0.5 * np.array([THICKNESS, HEIGHT])
         signs = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
@@ -125,13 +135,14 @@ def check(run: SceneRun) -> list[Measurement]:
     row, seen = plates(run.sim), run.seen
     angles = [turned(body) for body in row]
     hit = np.flatnonzero(seen["second spin"] > 1e-3)
+    gaps = [between_boxes(a, b) / run.sim.dx for a, b in zip(row[:-1], row[1:], strict=True)]
     touch = float(seen["first gap"][hit[0]]) if len(hit) else np.nan
     return [
         at_least("least that a plate has turned [degrees]", min(angles), 45.0),
         at_most("most that a plate has turned [degrees]", max(angles), 91.0),
-        between("gap at the first blow [cells]", touch, 0.0, 3.0),
-        at_most("deepest that plates are in each other [cells]", -run.least("least gap"), 1.0),
+        between("gap at the first blow [cells]", touch, -1.0, 3.0),
+        at_most("deepest that plates are in each other [cells]", -run.least("least gap"), 2.0),
         at_most("deepest in the floor [cells]", run.most("depth"), 1e-2),
         at_most("most energy over that of the start, minus 1", run.growth("energy"), 1e-3),
-        reported("gap at the end [cells]", float(np.mean([between_boxes(a, b) for a, b in zip(row[:-1], row[1:], strict=True)]) / run.sim.dx)),
+        reported("gap of neighbours at the end [cells]", float(np.mean(gaps))),
     ]
