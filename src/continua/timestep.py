@@ -53,7 +53,7 @@ def stability_bounds(bodies: Sequence[Body], dx: float, cfl: float, elastic_cfl:
             if limits.speed > 0:
                 bounds.append(Bound(cfl * dx / limits.speed, "cfl", name))
             if limits.wave_speed > 0:
-                bounds.append(Bound(elastic_cfl * dx / limits.wave_speed, "elastic", name))
+                bounds.append(Bound(elastic_cfl * dx / limits.wave_speed, limits.wave, name))
             if limits.viscosity > 0:
                 bounds.append(Bound(VISCOUS * dx**2 / limits.viscosity, "viscous", name))
     return bounds
@@ -100,6 +100,7 @@ def check_fixed(dt: float, bounds: Sequence[Bound], materials: dict[str, str]) -
     if dt > worst.dt * (1 + 1e-12):
         what = {
             "elastic": "elastic waves would cross too much of a cell",
+            "contact": "bodies that touch would get into each other",
             "viscous": "momentum would cross too much of a cell",
             "relaxation": "stress would fade before it is felt",
         }.get(worst.name, "particles would cross too much of a cell")

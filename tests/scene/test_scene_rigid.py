@@ -10,7 +10,7 @@ import pytest
 import continua as ct
 from continua.errors import SceneError
 from continua.io import RunFolder
-from continua.scene import open_scene
+from continua.scene import load_scene, open_scene
 from continua.scene.build import build
 
 TEXT = """
@@ -103,3 +103,11 @@ def test_a_run_is_saved_and_goes_on_with_the_same_bits(tmp_path: Path) -> None:
 def test_mistakes_are_told_with_their_place(tmp_path: Path, old: str, new: str, text: str) -> None:
     with pytest.raises(SceneError, match=text):
         build(scene(tmp_path, old, new))
+
+
+def test_axle_and_motor_of_a_python_scene_can_be_set() -> None:
+    scene = load_scene("pinwheel", ["rigid.wheel.axle.drag=0.5", "rigid.wheel.axle.motor={torque=2.0}"])
+    axle = scene.rigid[0].axle
+    assert axle is not None and axle.drag == 0.5 and axle.motor == ct.Motor(torque=2.0)
+    scene = load_scene("pinwheel", ["rigid.wheel.axle.motor.speed=3.0"])
+    assert scene.rigid[0].axle is not None and scene.rigid[0].axle.motor == ct.Motor(speed=3.0)

@@ -20,11 +20,14 @@ MOST_ROWS = 16  # of `state`, kMaxStates of the core
 
 @dataclass(frozen=True)
 class Limits:
-    """What bounds the time step: fastest particle [m/s], fastest wave [m/s], largest kinematic viscosity [m^2/s]."""
+    """What bounds the time step: fastest particle [m/s], fastest wave [m/s], largest kinematic viscosity [m^2/s].
+
+    wave: what waves these are, as the bound is called."""
 
     speed: float = 0.0
     wave_speed: float = 0.0
     viscosity: float = 0.0
+    wave: str = "elastic"
 
 
 class ParticleSet:
@@ -242,4 +245,5 @@ class ParticleSet:
         self._front = arrays
         self._back = arrays.like(count)
         self.created = int(data["created"])
-        self.limits = Limits(*(float(s) for s in data["speeds"]))
+        speed, wave_speed, viscosity = (float(s) for s in data["speeds"])
+        self.limits = Limits(speed, wave_speed, viscosity)

@@ -218,7 +218,9 @@ class RigidBody(Body):
         if self.skin is not None:
             self.skin.place(self.x, self.rotation, wrap)
             speed = self.max_speed
-            self.skin.set.limits = Limits(speed if speed > STILL * dx else 0.0, self.skin.wave)
+            self.skin.set.limits = Limits(
+                speed if speed > STILL * dx else 0.0, self.skin.wave, wave="contact"
+            )
 
     def begin(self, t: float) -> None:
         self._push = None

@@ -56,6 +56,7 @@ def bound(name: str) -> str:
     body = body.removesuffix(")")
     words = {
         "elastic": f"elastic waves in {body}",
+        "contact": f"contact of {body}",
         "cfl": f"speed of {body}",
         "strain": "strain rate",
         "frame": "end of frame",

@@ -2,11 +2,11 @@
 
 The plates are rigid bodies. On the floor they stand and turn over at points of their surface, with Coulomb's law. Each
 other they meet through the grid, every other plate in one of two continua: their impulses at nodes are equal and
-opposite, so that momentum is kept to rounding and energy is only lost. At an edge the nodes have a small part of the mass of a
-plate and a step stops little of it; so steps are short while plates touch, and yet they come into each other by up to
-about a cell before they move as one. The check reports by how much: gap and depth are cells, not lengths, and shrink
-with the grid. A domino needs one blow, to which that does not matter. A tower of plates would rest on it and slip off:
-stacks of rigid bodies are outside of this method.
+opposite, so that momentum is kept to rounding and energy is only lost. At an edge the nodes have a small part of the
+mass of a plate, and a step stops little of it; so steps are short while plates touch, and yet they come into each other
+by up to about a cell before they move as one. The check reports by how much: gap and depth are cells, not lengths, and
+shrink with the grid. A domino needs one blow, to which that does not matter. A tower of plates would rest on it and
+slip off: stacks of rigid bodies are outside of this method.
 
 A plate turns over once its middle is beyond its edge, at an angle of atan(thickness/height) = 14 degrees. The first one
 starts with a spin about its edge that takes it there and further, (1/2) I w^2 = 4 m g (lift of its middle). Then each

@@ -38,7 +38,7 @@ from continua.scene import (
 from continua.validation.case import Measurement, at_least, at_most, near
 
 COST = "13 000 particles, 6 000 steps, 3 min"
-SMALL = ["dx=0.04"]
+SMALL = ["dx=0.05", "duration=2.2"]
 WRONG = [
     ("a motor helps", ["rigid.wheel.axle.motor={torque=-5.0}"], "wheel gained over"),
     ("sand falls on the other side", ["emitter.sand.shape.center=[-0.17, 0.55, 0.0]"], "turned clockwise"),

@@ -34,7 +34,11 @@ SMALL = ["duration=0.4"]
 WRONG = [
     ("less friction than rolling needs", ["collider.slope.friction=0.05"], "acceleration of the disc"),
     ("a slope that grips", ["collider.slope.mode=sticky"], "acceleration of the block"),
-    ("a block that was pushed uphill first", ["rigid.block.velocity=[-0.3, 0.1]"], "acceleration of the block"),
+    (
+        "a block that was pushed uphill first",
+        ["rigid.block.velocity=[-0.3, 0.1]"],
+        "acceleration of the block",
+    ),
 ]
 
 ANGLE, GRAVITY = float(np.radians(20.0)), 9.81  # of the slope, [m/s^2]

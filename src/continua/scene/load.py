@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from continua.bodies.axle import Axle, Motor
 from continua.continuum import Contact, Continuum
 from continua.errors import ContinuaError, SceneError
 from continua.io.checksum import text_checksum
@@ -22,6 +23,8 @@ from continua.scene.models import Scene
 from continua.scene.overrides import apply_overrides
 from continua.scene.places import model_fields
 from continua.scene.toml import TOMLError, parse
+
+UNTYPED = (Axle, Contact, Continuum, Motor)  # tables of scenes without a type
 
 
 @dataclass
@@ -234,7 +237,7 @@ def to_data(value: Any) -> Any:
     """Plain tables and lists of a validated scene; Python functions and materials stay as they are."""
     fields = model_fields(value)
     if fields and (
-        "type" in fields or hasattr(value, "model_dump") or isinstance(value, (Continuum, Contact))
+        "type" in fields or hasattr(value, "model_dump") or isinstance(value, UNTYPED)
     ):
         return {name: to_data(getattr(value, name)) for name in fields}
     if isinstance(value, (list, tuple)):
