@@ -12,6 +12,7 @@ inline void Rods::find_hessian(const RodLayout::Chunk& chunk, RodTable& work, bo
             store(V(select(real, number, V(0))), work.row(kWorkRows + row) + j);
         });
     });
+    for (int row = 0; row < R::count; ++row) work.row(kWorkRows + row)[chunk.places()] = 0;  // what another chunk left
     for_lanes(chunk, [&](int64_t j) {
         auto part = [&](int row, int64_t i) { return load<V>(work.row(kWorkRows + row) + i); };
         auto put = [&](int row, const V& number) { store(number, rows + row * stride + j); };

@@ -68,6 +68,7 @@ class Rods {
                 put3(select(real, by_e, zero()), work, kByBefore, j);
                 put3(select(real, by_f, zero()), work, kByAfter, j);
             });
+            for (int a = 0; a < 3; ++a) work.row(kByBefore + a)[chunk.places()] = 0;  // what another chunk left
             for_lanes(chunk, [&](int64_t j) {
                 const V3 along = stretch_force(chunk, work, j) * get3(work, kTangent, j);
                 const V3 own = get3(work, kByAfter, j) + get3(work, kByBefore, j + 1);

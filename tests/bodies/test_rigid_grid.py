@@ -311,3 +311,11 @@ def test_continua_and_colliders_are_told_apart() -> None:
     assert body.continuum == "rigid"
     with pytest.raises(SetupError, match="cannot share the continuum"):
         sim.add(ct.shapes.Box((2, 0, 0), (1, 1, 1)), RUBBER, continuum="rigid")
+
+
+def test_regions_of_fixed_velocity_are_refused() -> None:
+    sim = ct.Simulation(DX, (0.0, 0.0, 0.0))
+    sim.add(ball(3))
+    sim.add(ct.boundaries.FixedVelocity((-1, -1, -1), (1, 1, 1), (0, 0, 0)))
+    with pytest.raises(SetupError, match="collider with a motion"):
+        sim.step()

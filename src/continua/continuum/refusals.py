@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from continua.contact.boundaries import FixedVelocity
 from continua.errors import SetupError
 from continua.integrators.schemes import Incompressible, Integrator, Optimization, SemiImplicit
 from continua.transfers import APIC
@@ -98,6 +99,14 @@ def _of_meshes(world: World) -> Iterator[Refusal]:
 
 def _of_self_moving(world: World) -> Iterator[Refusal]:
     """Bodies that move on their own take from the grid only what contact does."""
+    if world.bodies and not any(body.walls for body in world.bodies):
+        for boundary in world.boundaries:
+            if isinstance(boundary, FixedVelocity):
+                yield Refusal(
+                    "boundary",
+                    'of type "fixed-velocity" acts on nodes, but the bodies here meet obstacles at points of their '
+                    "surface: leave it out, or use a collider with a motion",
+                )
     own = [name for name in world.continua if world.moves_itself(name)]
     for name in own:
         if world.continua[name].transfer is not None:

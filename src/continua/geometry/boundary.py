@@ -12,6 +12,7 @@ from continua.errors import GeometryError
 from continua.geometry.base import Array, Shape
 from continua.geometry.box_mesh import box_mesh
 from continua.geometry.contour import gradient
+from continua.geometry.crossing_facets import crossing
 from continua.geometry.mesh import Mesh
 from continua.geometry.meshes import BoxMesh, FileMesh, ShapeMesh
 from continua.geometry.primitives import Box
@@ -69,9 +70,9 @@ def boundary_of(solid_: object, size: float | None = None) -> Boundary:
     if isinstance(solid_, (BoxMesh, ShapeMesh, FileMesh)):
         solid_ = solid_.build()
     if isinstance(solid_, SimplexMesh):
-        return _of_cells(solid_)
+        return _simple(_of_cells(solid_))
     if isinstance(solid_, Mesh):
-        return Boundary(solid_.surface.vertices, solid_.surface.faces)
+        return _simple(Boundary(solid_.surface.vertices, solid_.surface.faces))
     if not isinstance(solid_, Shape) or not solid(solid_):
         raise GeometryError("a rigid body needs a shape with an inside, or a mesh of triangles or tetrahedra")
     lower, upper = solid_.bounds()
@@ -87,6 +88,18 @@ def boundary_of(solid_: object, size: float | None = None) -> Boundary:
     found = outline(solid_, max(8, round(longest / size)))
     surface = closed_surface(found.vertices, found.faces, "the surface of the shape")
     return Boundary(surface.vertices, surface.faces, None, solid_)
+
+
+def _simple(boundary: Boundary) -> Boundary:
+    """The same, refused where it passes through itself."""
+    facet = crossing(boundary.points, boundary.facets)
+    if facet is not None:
+        where = ", ".join(f"{c:.4g}" for c in boundary.points[boundary.facets[facet]].mean(axis=0))
+        raise GeometryError(
+            f"the surface of a rigid body passes through itself near ({where}), so that its inside is not defined; "
+            "join the pieces there, or repair the mesh"
+        )
+    return boundary
 
 
 def _of_cells(mesh: SimplexMesh) -> Boundary:
