@@ -33,7 +33,7 @@ from continua.scene import (
 from continua.validation.case import Measurement, at_least, at_most
 
 COST = "@COSTB@"
-SMALL = ["dx=0.1", "solid.mannequin.mesh.size=0.2", "duration=0.5"]
+SMALL = ["dx=0.09", "solid.mannequin.mesh.size=0.2", "duration=0.4"]
 WRONG = [
     (
         "blocks and mannequin do not see each other",
@@ -42,12 +42,12 @@ WRONG = [
     )
 ]
 
-WAY, TIME = 1.6, 1.0  # that the mannequin walks [m], and how long it takes [s]
-STRIDE, STEPS = 25.0, 4  # of a leg to either side [degrees], and how many steps it takes
-HIP, SHOULDER, APART = 0.8, 1.35, 0.16  # heights [m], and half the distance of the legs
+WAY, TIME = 1.3, 0.8  # that the mannequin walks [m], and how long it takes [s]
+STRIDE, STEPS = 20.0, 2  # of a leg to either side [degrees], and how many steps it takes
+HIP, SHOULDER, APART = 0.8, 1.35, 0.22  # heights [m], and half the distance of the legs
 SIDE, GAP = 0.34, 0.06  # of a block, and between blocks [m]
 ROWS, COLUMNS, BEFORE = 3, 5, 0.62  # of blocks, and how far the wall is from where the mannequin starts [m]
-SKIN, TORSO = 0.16, 0.25  # radius of a leg and of the torso [m]
+SKIN, TORSO = 0.14, 0.25  # radius of a leg and of the torso [m]
 
 
 def limb(side: int) -> Scripted:
@@ -55,7 +55,9 @@ def limb(side: int) -> Scripted:
     times = np.linspace(0.0, TIME, 2 * STEPS + 1)
     swing = side * STRIDE * np.sin(np.pi / 2 * np.arange(2 * STEPS + 1))
     ways: list[tuple[float, ...]] = [(WAY * t / TIME, 0.0, 0.0) for t in times.tolist()]
-    motion = Keyframes(times.tolist(), ways, swing.tolist(), (0.0, 0.0, 1.0), (0.0, HIP, 0.0), interpolation="smooth")
+    motion = Keyframes(
+        times.tolist(), ways, swing.tolist(), (0.0, 0.0, 1.0), (0.0, HIP, 0.0), interpolation="smooth"
+    )
     bone = shapes.Capsule((0.0, SKIN, side * APART), (0.0, HIP - 0.16, side * APART), 0.6 * SKIN)
     return Scripted(bone, motion)
 
@@ -65,14 +67,14 @@ def mannequin() -> SolidSettings:
     torso = shapes.Capsule((0.0, HIP + 0.1, 0.0), (0.0, SHOULDER, 0.0), TORSO)
     head = shapes.Sphere((0.0, SHOULDER + 0.4, 0.0), 0.18)
     legs = [
-        shapes.Capsule((0.0, SKIN, side * APART), (0.0, HIP, side * APART), SKIN - 0.01) for side in (-1, 1)
+        shapes.Capsule((0.0, SKIN + 0.03, side * APART), (0.0, HIP, side * APART), SKIN) for side in (-1, 1)
     ]
     walk = Keyframes([0.0, TIME], [(0.0, 0.0, 0.0), (WAY, 0.0, 0.0)])
     spine = Scripted(shapes.Capsule((0.0, HIP + 0.1, 0.0), (0.0, SHOULDER, 0.0), 0.14), walk)
     return SolidSettings(
         name="mannequin",
         mesh=ShapeMesh(shapes.Union([torso, head, *legs]), 0.12),
-        material=FixedCorotated(E=1e5, nu=0.4, density=1000.0),
+        material=FixedCorotated(E=2e5, nu=0.4, density=1000.0),
         velocity=(WAY / TIME, 0.0, 0.0),
         scripted=[spine, limb(-1), limb(1)],
         contact=GridContact(friction=0.3),
@@ -85,7 +87,7 @@ def block(row: int, column: int) -> SolidSettings:
     return SolidSettings(
         name=f"block {row + 1}.{column + 1}",
         mesh=BoxMesh(low, tuple(c + SIDE for c in low), (2, 2, 2)),
-        material=FixedCorotated(E=1e5, nu=0.3, density=200.0),
+        material=FixedCorotated(E=4e4, nu=0.3, density=100.0),
         contact=GridContact(friction=0.3),
     )
 
