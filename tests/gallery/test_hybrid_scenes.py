@@ -1,4 +1,4 @@
-"""Friction decides how much sand stays on a solid, and what the checks of solids in contact measure has known answers."""
+"""Friction decides how much sand stays on a solid; what the checks of solids in contact measure has known answers."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ above them after 0.8 s in the small version, by friction between sand and bunnie
 | sand left on them     | @A@ | @B@ | @C@ | @D@            |
 
 A layer rests where the ground is less steep than the angle of friction: nowhere, below 17 degrees, and as steep as sand
-itself can stand. Try `--set contact.friction=0.3`. Single grains get into the ears, which are four cells thick, by up to
-@G@ of a cell, and come out again.
+itself can stand. Try `--set contact.friction=0.3`. Single grains get into the ears, which are four cells thick, by up
+to @G@ of a cell, and come out again.
 
 @COST@ and on one busy core about @T@.
 """
