@@ -3,8 +3,7 @@
 The bunnies, loaves with a head and two ears, are coarse meshes that move on their own: the grid only tells points on
 their surface what they meet (W20 section 4.4). Each other and themselves they meet by how these points share the
 velocities of nodes, the sand by the law at nodes of two continua. Nothing sticks: without friction all of the sand runs
-off. On one common grid, where W20 needs twenty times as many tetrahedra to keep sand out, most of it stays on any of
-them.
+off. On one common grid, where W20 needs twenty times as many tetrahedra to keep sand out, most of it stays on.
 
 What to look at: sand breaks over heads and backs and lies around the bunnies in the end. The share of it that is still
 above them after 0.8 s in the small version, by friction between sand and bunnies:

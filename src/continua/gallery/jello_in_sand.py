@@ -1,4 +1,4 @@
-"""Three cubes of jelly carry a layer of sand, each four times as stiff as the one before (after G20 Fig. 4.3).
+"""Three cubes of jelly, each four times as stiff as the last, carry sand (after G20 Fig. 4.3).
 
 The cubes are meshes that move on their own and meet the sand through points on their surface (G20 section 4.2). They
 fill a frictionless container but for gaps that few grains enter, so the sand rests on them and statics knows the
