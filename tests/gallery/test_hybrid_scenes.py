@@ -16,7 +16,7 @@ LEFT = "part of the sand left on the bunnies"
 
 def test_more_sand_stays_where_there_is_more_friction() -> None:
     """No layer rests on a slope steeper than the angle of friction (W20 Fig. 4.9)."""
-    small = ("dx=0.04", "duration=0.6")
+    small = ("dx=0.04", "duration=0.7")
     left = [
         run_scene("bunnies-in-sand", small=True, overrides=[*small, f"contact.friction={friction}"])[LEFT]
         for friction in (0.0, 0.3, 1.0)
