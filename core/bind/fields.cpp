@@ -33,8 +33,10 @@ std::vector<Field<T>> fields_of(const std::vector<nb::object>& list, int64_t row
         field.walls = nb::cast<bool>(list[f].attr("walls"));
         field.slack = nb::cast<double>(list[f].attr("slack"));
         field.recovery = nb::cast<double>(list[f].attr("recovery"));
+        field.undone = nb::cast<double>(list[f].attr("undone"));
         if (!(field.slack <= 1)) throw std::invalid_argument(name + ".slack: must be at most 1");
-        if (!(field.recovery >= 0 && field.recovery <= 1)) throw std::invalid_argument(name + ".recovery: must lie between 0 and 1");
+        if (!(field.recovery >= 0 && field.undone >= 0))
+            throw std::invalid_argument(name + ".recovery, undone: must not be negative");
         int number = 0;
         for (nb::handle set : list[f].attr("sets"))
             field.sets.push_back(set_of<T, d>(set, name + ".sets[" + std::to_string(number++) + "]"));

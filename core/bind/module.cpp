@@ -9,6 +9,9 @@ void bind_company(nb::module_& m);
 void bind_fields(nb::module_& m);
 void bind_vectors(nb::module_& m);
 void bind_mesh_on_grid(nb::module_& m);
+void bind_segments(nb::module_& m);
+void bind_rods(nb::module_& m);
+void bind_rigid(nb::module_& m);
 }
 
 // entry.cpp has the function that Python calls: it looks at the processor first.
@@ -57,4 +60,7 @@ NB_MODULE(_core, m) {
     continua::bind_collision(m);
     continua::bind_vectors(m);
     continua::bind_mesh_on_grid(m);
+    continua::bind_segments(m);
+    continua::bind_rods(m);
+    continua::bind_rigid(m);
 }

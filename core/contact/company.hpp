@@ -2,9 +2,10 @@
 // only its own surface around it feels nothing but the smoothing of the grid, which is no contact.
 //
 // Particle i has company if some j with |c_i - c_j| <= degree along every axis, c being the first node of the stencil, belongs
-// to another body or faces it, n_i.n_j < facing. Cells are sorted, so that the rows of cells around one follow each other.
-// Every cell knows a cone that holds its normals: pairs of cells, and cells around a point, that cannot face each other are
-// done at once.
+// to another body or faces it: n_i.n_j < facing, and j lies before i, n_i.(x_j - x_i) > -kBehind dx. So two sides of a thin
+// part, which lie behind each other, are no company, but surfaces that have sunk into each other a little are. With facing = -1
+// only other bodies count. Cells are sorted, so that the rows of cells around one follow each other. Every cell knows a cone
+// that holds its normals: pairs of cells, and cells around a point, that cannot face each other are done at once.
 #pragma once
 
 #include <algorithm>
@@ -19,13 +20,15 @@
 
 namespace continua {
 
+inline constexpr double kBehind = 0.5;  // cells by which surfaces that touch may have sunk into each other
+
 template <int d>
 class Company {
   public:
     // x, normal (count, d), the normals of unit length or zero; body (count,); period in cells, 0 where there is none.
     Company(const double* x, const double* normal, const int32_t* body, int64_t count, double dx, const double* origin,
             const int64_t* period, int degree, double facing)
-        : degree_(degree), facing_(facing), facing_angle_(std::acos(facing)) {
+        : dx_(dx), degree_(degree), facing_(facing), facing_angle_(std::acos(facing)) {
         const double shift = 0.5 * (degree - 1);
         std::vector<std::pair<Cell, int64_t>> places(count);
         for (int64_t i = 0; i < count; ++i) {
@@ -44,8 +47,9 @@ class Company {
             if (k == 0 || places[k].first != cells_.back()) cells_.push_back(places[k].first), first_.push_back(k);
         }
         first_.push_back(count);
-        normal_.resize(count), body_.resize(count);
+        normal_.resize(count), x_.resize(count), body_.resize(count);
         for (int64_t k = 0; k < count; ++k) {
+            std::copy_n(x + order_[k] * d, d, x_[k].begin());
             std::copy_n(normal + order_[k] * d, d, normal_[k].begin());
             body_[k] = body[order_[k]];
         }
@@ -76,11 +80,12 @@ class Company {
         double safe;                // a normal whose cosine with the axis is larger faces none of them; 2 where none is safe
     };
     static constexpr double kHair = 1e-7;  // [rad] that rounding may take from an angle
+    double dx_;
     int degree_;
     double facing_, facing_angle_;
     std::array<int64_t, d> period_{};
     std::vector<int64_t> order_, first_;
-    std::vector<std::array<double, d>> normal_;  // of the points in the order of cells, as `body_` is
+    std::vector<std::array<double, d>> normal_, x_;  // of the points in the order of cells, as `body_` is
     std::vector<int32_t> body_;
     std::vector<Cell> cells_;
     std::vector<Summary> summaries_;
@@ -89,6 +94,17 @@ class Company {
         double sum = 0;
         for (int a = 0; a < d; ++a) sum += m[a] * n[a];
         return sum;
+    }
+    // Whether those of the same body count that face each other.
+    bool surfaces() const { return facing_ > -1; }
+    bool faces(int64_t i, int64_t j) const {
+        if (!(along(normal_[i], normal_[j]) < facing_)) return false;
+        std::array<double, d> r;
+        for (int a = 0; a < d; ++a) {
+            r[a] = x_[j][a] - x_[i][a];
+            if (const double length = dx_ * double(period_[a]); length > 0) r[a] -= length * std::round(r[a] / length);
+        }
+        return along(normal_[i], r) > -kBehind * dx_;
     }
     Summary summary(int64_t begin, int64_t end) const {
         Summary s{body_[begin], body_[begin], {}, 4.0, 0.0, 0.0, 2.0};
@@ -154,16 +170,17 @@ class Company {
             const Summary& s = summaries_[other];
             const bool one_body = s.least == own.least && s.most == own.least && own.most == own.least;
             // angle between the axes < left - s.angle
-            const bool alike = s.angle < left && along(own.axis, s.axis) > cos * s.cos + sin * s.sin;
+            const bool alike = !surfaces() || (s.angle < left && along(own.axis, s.axis) > cos * s.cos + sin * s.sin);
             if (!(one_body && alike)) out.push_back(other);
         }
     }
     bool meets(int64_t i, const std::vector<int64_t>& others) const {
         for (int64_t other : others) {
             const Summary& s = summaries_[other];
-            if (s.least == body_[i] && s.most == body_[i] && along(normal_[i], s.axis) > s.safe) continue;
+            const bool one_body = s.least == body_[i] && s.most == body_[i];
+            if (one_body && (!surfaces() || along(normal_[i], s.axis) > s.safe)) continue;
             for (int64_t j = first_[other]; j < first_[other + 1]; ++j)
-                if (body_[j] != body_[i] || along(normal_[i], normal_[j]) < facing_) return true;
+                if (body_[j] != body_[i] || (surfaces() && faces(i, j))) return true;
         }
         return false;
     }

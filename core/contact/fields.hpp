@@ -29,7 +29,7 @@ struct Field {
     const double* wall_friction = nullptr;  // of the rows of obstacles, in place of their own
     bool walls = true;                      // whether obstacles act on its nodes
     double slack = -1;                      // overlap with obstacles [cells], in place of that of the law if not negative
-    double recovery = 0;                    // part of an overlap that a step undoes; such bodies have an inside
+    double recovery = 0, undone = 0;        // rate at which overlaps are undone [1/s], and the fastest [m/s]
 
     bool any_normals() const {
         return std::any_of(sets.begin(), sets.end(), [](const auto& set) { return set.normals != nullptr; });

@@ -28,11 +28,10 @@ inline double coulomb(double friction, double push, double slide) {
     return std::fmin(friction * std::fmax(push, 0.0), slide);
 }
 
-// Approach that contact leaves [m/s]: enough to close a gap in a step; of an overlap a part is undone, slowly, so that bodies
-// are not thrown apart.
-inline double allowed_approach(double gap, double recovery, double dx, double dt) {
-    constexpr double kMostUndone = 5e-3;  // cells per step
-    return gap > 0 ? gap / dt : std::fmax(recovery * gap, -kMostUndone * dx) / dt;
+// Approach that contact leaves [m/s]: enough to close a gap in a step; overlaps are undone at a rate [1/s], but never faster
+// than `fastest`, so that bodies are not thrown apart.
+inline double allowed_approach(double gap, double rate, double fastest, double dt) {
+    return gap > 0 ? gap / dt : std::fmax(rate * gap, -fastest);
 }
 
 struct ContactLoss {

@@ -105,8 +105,8 @@ class Meeting {
         own.slack = slack_of(field);
         return own;
     }
-    double closing(double gap, double recovery, double dt) const {
-        return allowed_approach(gap, recovery, double(lattice_.dx), dt);
+    static double closing(double gap, const Field<T>& a, const Field<T>& b, double dt) {
+        return allowed_approach(gap, std::max(a.recovery, b.recovery), std::max(a.undone, b.undone), dt);
     }
     struct Place {
         int32_t of, slot;  // pair or field, and its block in its zone
@@ -225,7 +225,7 @@ class Meeting {
         const ObstacleNode& node = nodes[i];
         if (surfaces[node.surface].shape.mode != ContactMode::separate) return false;
         if (i + 1 < end && nodes[i + 1].node == node.node) return false;
-        return !(node.template approach<T, d>(fields_[field]) > closing(gap(node, field), fields_[field].recovery, dt));
+        return !(node.template approach<T, d>(fields_[field]) > closing(gap(node, field), fields_[field], fields_[field], dt));
     }
     void gather_pairs(const Presence& here, int i, double dt, NodeWork& work) const {
         for (size_t k = 0; k < here.pairs.size(); ++k) {
@@ -235,8 +235,7 @@ class Meeting {
             if (!node.shared || dot(node.n, node.n) == 0) continue;
             const double gap = node.gap(pair.rule.slack * double(lattice_.dx));
             if (!(gap < std::numeric_limits<double>::infinity())) continue;
-            const double recovery = std::max(fields_[pair.rule.a].recovery, fields_[pair.rule.b].recovery);
-            work.pairs.push_back({pair.rule.a, pair.rule.b, node.n, closing(gap, recovery, dt), pair.rule.friction,
+            work.pairs.push_back({pair.rule.a, pair.rule.b, node.n, closing(gap, fields_[pair.rule.a], fields_[pair.rule.b], dt), pair.rule.friction,
                                   ContactMode::separate, {}});
             work.pair_of.push_back(int(k));
             work.take(pair.rule.a, node_of(pair.rule.a, pair.block_a[slot], i));
@@ -254,7 +253,7 @@ class Meeting {
                 const double between = gap(node, field);
                 if (!hold && !(between < std::numeric_limits<double>::infinity())) continue;
                 work.walls.push_back({field, -1, {-node.out[0], -node.out[1], -node.out[2]},
-                                      hold ? 0.0 : closing(between, fields_[field].recovery, dt), wall_friction(field, surface),
+                                      hold ? 0.0 : closing(between, fields_[field], fields_[field], dt), wall_friction(field, surface),
                                       hold ? surface.shape.mode : ContactMode::separate, node.velocity});
                 work.row_of.push_back(surface.row);
                 work.take(field, node_of(field, node.block, i));

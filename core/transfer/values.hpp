@@ -1,9 +1,12 @@
 // Vectors at particles and their counterparts at nodes, through the weights alone: how a force or displacement of the
 // vertices of a mesh reaches the grid and back. J15 section 3.3
 //     gather   u_p = sum_i w_ip u_i          scatter   f_i = sum_p w_ip f_p
+// and through the gradients of the weights, for matrices:
+//     gather   G_p = sum_i u_i (grad w_ip)^T scatter   f_i = sum_p T_p grad w_ip
 #pragma once
 
 #include "scatter.hpp"
+#include "slopes.hpp"
 
 namespace continua {
 
@@ -55,6 +58,38 @@ void scatter_values(const Particles<T>& particles, const Lattice<T, d>& lattice,
         });
         add_tile<T, d, degree>(tile, tiles.reach + s * kCorners<d>, nodes);
     });
+}
+
+namespace detail {
+// One batch of `sweep`: gradients to values, or matrices from them; component-major (d d, stride).
+template <class T, int d>
+struct MatrixWork {
+    T* gradients;        // null where nothing is gathered
+    const T* matrices;   // null where nothing is scattered
+    int64_t stride;
+
+    void prefetch(int64_t, int64_t) const {}
+    void operator()(SlopeBatch<T, d>& batch, const BatchIndices& indices, int64_t, int64_t) const {
+        if (matrices) indices.fetch(matrices, stride, d * d, batch.stress);
+        if (gradients)
+            for (int c = 0; c < d * d; ++c)
+                for (int k = 0; k < indices.count; ++k) gradients[c * stride + indices.at[k]] = batch.gradient[c * kRow + k];
+    }
+};
+}  // namespace detail
+
+template <class T, int d, int degree>
+void gather_gradients(const Particles<T>& particles, const Lattice<T, d>& lattice, const Blocks& blocks, const Tiles& tiles,
+                      const T* nodes, T* values, int64_t stride) {
+    sweep<T, d, degree>({particles, lattice, blocks}, tiles, nodes, static_cast<T*>(nullptr),
+                        detail::MatrixWork<T, d>{values, nullptr, stride});
+}
+// nodes (grid blocks, 4^d, 4): added to.
+template <class T, int d, int degree>
+void scatter_matrices(const Particles<T>& particles, const Lattice<T, d>& lattice, const Blocks& blocks, const Tiles& tiles,
+                      const T* values, int64_t stride, T* nodes) {
+    sweep<T, d, degree>({particles, lattice, blocks}, tiles, static_cast<const T*>(nullptr), nodes,
+                        detail::MatrixWork<T, d>{nullptr, values, stride});
 }
 
 }  // namespace continua

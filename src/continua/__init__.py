@@ -12,19 +12,23 @@ os.environ.setdefault("GOMP_SPINCOUNT", "20000")
 if TYPE_CHECKING:
     from continua import gallery, integrators, io, materials, pointtest, render, scene, testing, transfers
     from continua.bodies import velocity as velocities
+    from continua.bodies.axle import Axle, Motor
     from continua.bodies.body import Body
     from continua.bodies.drain import Drain
     from continua.bodies.emitter import Emitter
     from continua.bodies.force import BodyForce
     from continua.bodies.points import ParticleBody
+    from continua.bodies.rigid_body import RigidBody
     from continua.bodies.scripted import Scripted
     from continua.bodies.solid_body import SolidBody
     from continua.bodies.spring_body import SpringBody
     from continua.bodies.start import Placed, Scattered
+    from continua.bodies.strands import Strands
     from continua.bodies.variation import Gradient
     from continua.concurrency import set_threads, threads
     from continua.contact import boundaries, colliders, motions
     from continua.contact.penalty import GridContact, PenaltyContact
+    from continua.contact.strand_contact import StrandContact
     from continua.continuum.settings import Contact, Continuum
     from continua.errors import ContinuaError
     from continua.geometry import meshes, shapes
@@ -32,6 +36,7 @@ if TYPE_CHECKING:
 
 # Where each public name lives; modules are loaded when first used, so that the command line starts at once.
 _HOMES = {
+    "Axle": "continua.bodies.axle",
     "Body": "continua.bodies.body",
     "BodyForce": "continua.bodies.force",
     "Contact": "continua.continuum.settings",
@@ -40,15 +45,19 @@ _HOMES = {
     "Drain": "continua.bodies.drain",
     "Emitter": "continua.bodies.emitter",
     "Gradient": "continua.bodies.variation",
+    "Motor": "continua.bodies.axle",
     "ParticleBody": "continua.bodies.points",
     "GridContact": "continua.contact.penalty",
     "PenaltyContact": "continua.contact.penalty",
     "Placed": "continua.bodies.start",
+    "RigidBody": "continua.bodies.rigid_body",
     "Scattered": "continua.bodies.start",
     "Scripted": "continua.bodies.scripted",
     "Simulation": "continua.simulation",
     "SolidBody": "continua.bodies.solid_body",
     "SpringBody": "continua.bodies.spring_body",
+    "StrandContact": "continua.contact.strand_contact",
+    "Strands": "continua.bodies.strands",
     "set_threads": "continua.concurrency",
     "threads": "continua.concurrency",
 }
@@ -71,6 +80,7 @@ _MODULES = {
 }
 
 __all__ = [
+    "Axle",
     "Body",
     "BodyForce",
     "Contact",
@@ -80,14 +90,18 @@ __all__ = [
     "Emitter",
     "Gradient",
     "GridContact",
+    "Motor",
     "ParticleBody",
     "PenaltyContact",
     "Placed",
+    "RigidBody",
     "Scattered",
     "Scripted",
     "Simulation",
     "SolidBody",
     "SpringBody",
+    "StrandContact",
+    "Strands",
     "__version__",
     "boundaries",
     "colliders",

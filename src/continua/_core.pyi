@@ -123,6 +123,8 @@ collider_columns: int = 32
 
 def push_out(particles: Particles, order: Order, lattice: Lattice, dimension: int, depth: float, travel: float, table: NDArray, samples: Samples, impulses: NDArray) -> int: ...
 
+def rigid_impulses(mobility: NDArray, twist: NDArray, arms: NDArray, normals: NDArray, velocities: NDArray, targets: NDArray, frictions: NDArray, held: NDArray, impulses: NDArray, tolerance: float, sweeps: int) -> int: ...
+
 def collider_surface(table: NDArray, samples: Samples, points: NDArray, phi: NDArray, normal: NDArray) -> None: ...
 
 def collision_company(x: NDArray, normals: NDArray, bodies: NDArray, lattice: Lattice, degree: int, facing: float, out: NDArray) -> None:
@@ -274,6 +276,52 @@ class MeshSprings:
 
     def pattern(self) -> tuple[Any, ...]: ...
 
+class MeshRods:
+    """Discrete elastic rods, see continua.mesh.rods."""
+
+    def __init__(
+        self,
+        points: NDArray,
+        offsets: NDArray,
+        directors: NDArray,
+        stretching: float,
+        bending: tuple[float, float],
+        twisting: float,
+    ) -> None: ...
+
+    def energy(self, x: NDArray) -> float: ...
+
+    def gradient(self, x: NDArray, out: NDArray) -> None: ...
+
+    def hessian(self, x: NDArray, positive: bool, out: NDArray) -> None: ...
+
+    def product(self, hessian: NDArray, dx: NDArray, out: NDArray) -> None: ...
+
+    def diagonal(self, hessian: NDArray, out: NDArray) -> None: ...
+
+    def hessian_size(self) -> int: ...
+
+    def pattern(self) -> tuple[Any, ...]: ...
+
+    def edge_blocks(self, hessian: NDArray, own: NDArray, before: NDArray) -> None: ...
+
+    def angle_blocks(self, hessian: NDArray, coupling: NDArray, factors: NDArray) -> None: ...
+
+    def factor(self, x: NDArray, weight: float, added: NDArray, factors: NDArray) -> None: ...
+
+    def solve(self, factors: NDArray, r: NDArray, out: NDArray) -> None: ...
+
+    def accept(self, x: NDArray) -> None: ...
+
+    def state(self, tangents: NDArray, directors: NDArray, twist: NDArray) -> None: ...
+
+    def set_state(self, tangents: NDArray, directors: NDArray, twist: NDArray) -> None: ...
+
+    def hold(self, edges: NDArray, along: NDArray, directors: NDArray) -> None: ...
+
+    def angles(self, x: NDArray, out: NDArray) -> None: ...
+
+
 def tangent_rows(material: str, dimension: int) -> int: ...
 
 def implicit_energy(particles: Particles, parameters: MaterialParameters, material: str, lattice: Lattice, order: Order, links: Links, velocity: NDArray, dimension: int, degree: int, dt: float) -> float:
@@ -302,6 +350,12 @@ def implicit_positions(particles: Particles, out: Particles, lattice: Lattice, k
 
 def gather_values(particles: Particles, lattice: Lattice, order: Order, links: Links, nodes: NDArray, dimension: int, degree: int, values: NDArray) -> None:
     """Node vectors at the particles, into values."""
+
+def gather_gradients(particles: Particles, lattice: Lattice, order: Order, links: Links, nodes: NDArray, dimension: int, degree: int, values: NDArray) -> None:
+    """Gradients of node vectors at the particles, into values (d d, capacity)."""
+
+def scatter_matrices(particles: Particles, lattice: Lattice, order: Order, links: Links, values: NDArray, dimension: int, degree: int, add: bool, nodes: NDArray) -> None:
+    """Sums of matrices times the gradients of the weights."""
 
 def scatter_values(particles: Particles, lattice: Lattice, order: Order, links: Links, values: NDArray, dimension: int, degree: int, squared: bool, add: bool, nodes: NDArray) -> None:
     """Sums of particle vectors at nodes, with the weights or their squares."""
@@ -358,3 +412,21 @@ class MeshOnGrid:
     def factorise(self, first: NDArray, column: NDArray, values: NDArray) -> None: ...
 
     def apply(self, r: NDArray, out: NDArray) -> None: ...
+
+def nearby_segments(x: NDArray, motion: NDArray, segments: NDArray, distance: float, along: NDArray, skip: float) -> NDArray:
+    """Pairs of segments closer than a distance, now or on the way, ascending (any, 2)."""
+
+def crossed_segments(before: NDArray, after: NDArray, segments: NDArray, along: NDArray, skip: float) -> tuple[Any, ...]:
+    """
+    Pairs of segments that went through each other (any, 2), and how often (any,).
+    """
+
+def closest_segment_points(x: NDArray, segments: NDArray, pairs: NDArray, parameters: NDArray, distance: NDArray, normal: NDArray) -> None:
+    """
+    Where pairs of segments are closest, how close, and the direction from the first to the second.
+    """
+
+def segment_impulses(segments: NDArray, pairs: NDArray, parameters: NDArray, normal: NDArray, allowed: NDArray, friction: NDArray, sweeps: int, inverse_mass: NDArray, v: NDArray, impulse: NDArray, pressed: NDArray) -> int:
+    """
+    Sweeps of impulses between pairs that approach faster than allowed, into v, impulse, pressed; the number of sweeps.
+    """

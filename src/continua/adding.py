@@ -94,6 +94,12 @@ def add_made_body(world: World, body: Body) -> Body:
     _check_dimension(world, f"the {body.stem}", body.dimension)
     if body in world.bodies:
         raise SetupError(f'the body "{body.name}" has been added already; make another one')
+    for other in body.follows():
+        if other not in world.bodies:
+            called = f'"{other.name}" ' if other.name else ""
+            raise SetupError(
+                f"the {body.stem} grow on a body {called}({other.label}) that is not in this simulation; add that first"
+            )
     body.continuum = world.continuum_for(body.continuum or body.home)
     check_company(world, body, body.continuum)
     integrator = world.integrator_of(body.continuum)

@@ -62,6 +62,8 @@ def diagnose(sim: Simulation) -> dict[str, float]:
         row |= {f"contact_{pair}_{'xyz'[a]}": float(impulse[a]) for a in range(sim.dimension)}
     row |= {"particles": sim.particles, "blocks": sum(s.field.grid.blocks for s in steppers.values())}
     row |= {"max_speed": max((body.max_speed for body in sim.bodies), default=0.0)}
+    for body in sim.bodies:
+        _add(row, body.report())
     for stepper in steppers.values():
         _add(row, stepper.report)
         _add(row, {f"seconds_{phase}": seconds for phase, seconds in stepper.seconds.items()})

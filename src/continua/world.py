@@ -39,6 +39,7 @@ from continua.grid.blocks import SIDE, Lattice
 from continua.grid.reach import box_of, check_reach, check_resolution, lattice_offset
 from continua.integrators.schemes import Integrator, Optimization, as_integrator
 from continua.materials.base import Material
+from continua.materials.rod import Rod
 from continua.timestep import beyond_stability
 from continua.transfers import Transfer, as_transfer, kept_gradient
 
@@ -199,6 +200,10 @@ class World:
         """
         self.changed = True
         if isinstance(thing, Shape):
+            if isinstance(material, Rod):
+                raise SetupError(
+                    "a Rod is the material of Strands, not of shapes: sim.add(ct.Strands(curves, rod))"
+                )
             if not isinstance(material, Material):
                 raise SetupError("a body needs a material: sim.add(shape, continua.materials.Snow())")
             return adding.add_body(self, thing, material, **options)
@@ -315,13 +320,14 @@ class World:
 
     def join_grids(self) -> None:
         """Meshes that meet particles become particles of the grid, whichever came first, or show their surface."""
-        for body in self.mesh_bodies:
-            if body.self_moving and body.free is None:
-                adding.check_resolution(self, f'body "{body.name}"', body.x.min(axis=0), body.x.max(axis=0))
-                explicit = not self.integrator_of(self.continuum_of(body)).implicit
-                body.be_free(self.dtype, self.dx, explicit=explicit)
+        for one in self.bodies:
+            if one.self_moving and not one.particle_sets():
+                adding.check_resolution(self, f'body "{one.name}"', one.x.min(axis=0), one.x.max(axis=0))
+                explicit = not self.integrator_of(self.continuum_of(one)).implicit
+                one.be_free(self.dtype, self.dx, explicit=explicit)
                 if self.started:
-                    self.place(body)
+                    self.place(one)
+        for body in self.mesh_bodies:
             if body.set is None and self.lives_on_grid(body):
                 if text := body.check_positions():
                     self.warn(

@@ -235,7 +235,7 @@ def test_bodies_are_searched_only_where_other_energies_leave_a_chance(
         return len(searched) / len(asked)
 
     assert searches_per_energy() < 0.9
-    everywhere = lambda step, mass, terms, costly: StepEnergy(step, mass, [*terms, *costly])  # noqa: E731
+    everywhere = lambda step, mass, terms, costly, _: StepEnergy(step, mass, [*terms, *costly])  # noqa: E731
     monkeypatch.setattr(mesh_problem, "StepEnergy", everywhere)
     assert searches_per_energy() > 0.95
 

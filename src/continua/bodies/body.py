@@ -69,6 +69,8 @@ class GridMotion:
     company: Callable[[Exchange], NDArray[np.bool_]]
     """Which particles of a set (N,), in order of creation, share nodes with another body, or with a surface that faces
     theirs: others feel nothing but the smoothing of the grid."""
+    others: Callable[[Exchange], NDArray[np.bool_]]
+    """Which of them share nodes with another body: enough for bodies that cannot touch themselves."""
 
 
 class Prediction(Protocol):
@@ -99,6 +101,13 @@ def too_fast(body: Body, v: Array, dt: float, dx: float) -> str:
     return "" if speed * dt <= MOST_CROSSED * dx else f'points of "{body.name}" that cross a cell'
 
 
+class Surroundings(Protocol):
+    """Obstacles at the end of a step as the core wants them (see ObstacleTable)."""
+
+    rows: Array  # (n, columns)
+    samples: list[tuple[NDArray, NDArray, float] | None]
+
+
 @dataclass
 class Totals:
     """Sums over a body beside those of its particle sets: elastic energy [J] of what is not in them, and, where it is
@@ -119,7 +128,7 @@ class Body(ABC):
     visible before `accept`.
     """
 
-    kind: ClassVar[str] = ""  # in frames: "points", "mesh", "springs"
+    kind: ClassVar[str] = ""  # in frames: "points", "mesh", "springs", "strands"
     stem: ClassVar[str] = "body"  # of names that are not given: body1, body2, ...
     name: str | None
     dimension: int
@@ -193,6 +202,15 @@ class Body(ABC):
         """Its terms for a minimiser over node velocities; one exchange for every set."""
         return ()
 
+    def follows(self) -> Sequence[Body]:
+        """Bodies whose places it looks up in a step; they must be in the same world, and there first."""
+        return ()
+
+    def expected(self, t: float, ahead: float) -> Array:
+        """Where its points (N, d) [m] get by the end of a step at time t [s], `ahead` [s] from now, as far as can be
+        said before it: for what follows it."""
+        return np.asarray(self.x + ahead * self.v, dtype=np.float64)
+
     @property
     def self_moving(self) -> bool:
         """Whether it moves on its own, by `predict`, and takes from the grid only what contact does, by `respond`.
@@ -219,12 +237,37 @@ class Body(ABC):
         """
         raise TypeError(f"{type(self).__name__} does not move on its own")
 
+    def press(self, exchanges: Sequence[Exchange], nodes: GridMotion, dt: float) -> None:
+        """Add impulses of forces that depend on node velocities, `nodes.given`, to the momentum in `nodes.forced`."""
+        return
+
     def respond(self, exchanges: Sequence[Exchange], nodes: GridMotion, dt: float) -> str:
         """What the grid did is taken over: the state at the end of the step, written to the new side.
 
         Why dt is too long, or nothing.
         """
         raise TypeError(f"{type(self).__name__} does not move on its own")
+
+    def meet(self, group: Sequence[Body], dt: float, dx: float) -> str:
+        """Asked once for all bodies of its kind and continuum, itself the first, when all of them have responded to a
+        grid of spacing dx [m]: contact between them that no grid resolves. Why dt is too long, or nothing."""
+        return ""
+
+    def be_free(self, dtype: type[np.floating], dx: float, *, explicit: bool) -> None:
+        """From now on particles of its surface are on a grid of spacing dx [m].
+
+        explicit: whether elastic waves limit the steps.
+        """
+        raise TypeError(f"{type(self).__name__} does not move on its own")
+
+    def surround(self, obstacles: Surroundings) -> None:
+        """Before `predict`, without `walls`: the obstacles of the step, with their friction with its continuum."""
+        return
+
+    @property
+    def obstacle_impulses(self) -> Array:
+        """After `respond`, without `walls`: what the rows of obstacles gave to it (rows, 3) [N s]."""
+        raise TypeError(f"{type(self).__name__} meets obstacles at nodes")
 
     def settles(self) -> bool:
         """Whether its particles may move implicitly; else their energy was that of the explicit positions."""
@@ -248,6 +291,10 @@ class Body(ABC):
     def totals(self) -> Totals:
         """Energies and momenta that its particle sets do not hold."""
         return Totals()
+
+    def report(self) -> dict[str, float]:
+        """More columns of the diagnostics; those of the same name are added up."""
+        return {}
 
     def elastic_energies(self) -> Array | None:
         """Energy of every particle (N,) [J] of its set; None where `totals` holds it."""

@@ -69,6 +69,8 @@ class CollisionSurface(FreeMesh):
         change = common - self._given
         if self.contact.gate:
             change[~nodes.company(exchange)] = 0.0
+            turned = self.body.reversed_facets()  # what they would take for a push holds elements inside out
+            change[turned[points.facet]] = 0.0
         friction, restitution = self.contact.friction, self.contact.restitution
         normals = points.normals(self.body.x)
         impulses = coulomb_impulses(change, normals, points.mass, friction=friction, restitution=restitution)

@@ -8,6 +8,7 @@ from continua.bodies.body import Body
 from continua.bodies.mesh_body import MeshBody
 from continua.bodies.points import ParticleBody
 from continua.bodies.solid_body import SolidBody
+from continua.bodies.strands import Strands
 
 
 def particle_bodies(bodies: Iterable[Body]) -> list[ParticleBody]:
@@ -23,3 +24,8 @@ def mesh_bodies(bodies: Iterable[Body]) -> list[MeshBody]:
 def solid_bodies(bodies: Iterable[Body]) -> list[SolidBody]:
     """Those made of triangles or tetrahedra, which have an inside."""
     return [body for body in bodies if isinstance(body, SolidBody)]
+
+
+def strand_bodies(bodies: Iterable[Body]) -> list[Strands]:
+    """Those made of strands."""
+    return [body for body in bodies if isinstance(body, Strands)]

@@ -30,6 +30,7 @@ from continua.bodies.start import Placed, Scattered, first_positions
 from continua.bodies.velocity import GivenVelocity, evaluate
 from continua.contact.collision_particles import facet_normals
 from continua.contact.penalty import GridContact, MeshContactSetting, PenaltyContact
+from continua.contact.strand_contact import StrandContact
 from continua.errors import SetupError
 from continua.mesh import Drag, NativeEnergy, Rayleigh
 from continua.mesh.vibration import fastest_vibration
@@ -44,7 +45,7 @@ StartLike = Placed | Scattered | Callable[[Array], ArrayLike] | None
 
 
 class MeshBody(Body):
-    """Points with mass, joined by elements or springs; the base of `SolidBody` and `SpringBody`.
+    """Points with mass, joined by elements or springs; the base of `SolidBody`, `SpringBody` and `Strands`.
 
     Keyword arguments of all mesh bodies:
 
@@ -57,7 +58,8 @@ class MeshBody(Body):
     - damping [s]: lagged Rayleigh damping, by which a mode of angular frequency w decays at the rate damping w^2 / 2;
     - on_grid: whether the points are particles of the grid, where they meet all others, or move on their own; left
       out: on their own only under the optimizer, as long as there are no particles in the world;
-    - contact: how it meets others while it moves on its own: a `PenaltyContact`, or for solids a `GridContact`;
+    - contact: how it meets others while it moves on its own: a `PenaltyContact`, for solids a `GridContact`, for
+      strands a `StrandContact`;
     - continuum: name of the one it belongs to; left out: "main", with a `GridContact` "solids".
 
     With a `GridContact` they move on their own under any integrator and meet everything. With a `PenaltyContact` they
@@ -92,11 +94,18 @@ class MeshBody(Body):
         scripts = [scripted] if isinstance(scripted, Scripted) else scripted
         if not isinstance(scripts, (list, tuple)) or not all(isinstance(s, Scripted) for s in scripts):
             raise SetupError(f"scripted must be one Scripted or a list of them, not {shown(scripted)}")
-        if not isinstance(contact, (PenaltyContact, GridContact, type(None))):
-            raise SetupError(f"contact must be a PenaltyContact or a GridContact, not {shown(contact)}")
+        if not isinstance(contact, (PenaltyContact, GridContact, StrandContact, type(None))):
+            raise SetupError(
+                f"contact must be a PenaltyContact, a GridContact or a StrandContact, not {shown(contact)}"
+            )
         if isinstance(contact, GridContact) and (on_grid or not self.is_solid):
             why = "on_grid must be left out or false" if on_grid else f"it is for solids, not for {self.stem}"
             raise SetupError(f"with a GridContact only collision particles of a solid are on the grid: {why}")
+        if isinstance(contact, StrandContact) and (on_grid or self.kind != "strands"):
+            why = (
+                "on_grid must be left out or false" if on_grid else f"it is for strands, not for {self.stem}"
+            )
+            raise SetupError(f"with a StrandContact strands move on their own: {why}")
         self._scripts = [(script, script.chosen(self.rest)) for script in scripts]
         self._x = first_positions(start, self.rest)
         self.begin(0.0)
@@ -174,7 +183,7 @@ class MeshBody(Body):
     @property
     @abstractmethod
     def surface(self) -> NDArray[np.int32]:
-        """Facets (F, d) of solids, or the sheet (F, 3) of springs."""
+        """Facets (F, d) of solids, or the sheet (F, 3) of springs; none of strands."""
 
     @cached_property
     def edge_length(self) -> float:
@@ -213,6 +222,11 @@ class MeshBody(Body):
         return self.contact if isinstance(self.contact, PenaltyContact) else PenaltyContact("off")
 
     @property
+    def rooted(self) -> Array:
+        """1 for points (N,) that follow the body they grow on, 0 for all others."""
+        return np.zeros(len(self))
+
+    @property
     def is_solid(self) -> bool:
         """Whether it has an inside, bounded by its surface."""
         return False
@@ -223,7 +237,7 @@ class MeshBody(Body):
 
     @property
     def self_moving(self) -> bool:
-        return isinstance(self.contact, GridContact)
+        return isinstance(self.contact, (GridContact, StrandContact))
 
     def be_free(self, dtype: type[np.floating], dx: float, *, explicit: bool) -> None:
         """From now on it moves on its own and meets others on a grid of spacing dx [m].
@@ -241,9 +255,20 @@ class MeshBody(Body):
         assert self.free is not None
         return self.free.respond(exchanges, nodes, dt)
 
+    def meet(self, group: Sequence[Body], dt: float, dx: float) -> str:
+        others = [body.free for body in group if isinstance(body, MeshBody) and body.free is not None]
+        return "" if self.free is None else self.free.meet(others, dt, dx)
+
+    def report(self) -> dict[str, float]:
+        return {} if self.free is None else self.free.report()
+
     def surface_gradients(self, v: Array) -> Array:
         """Velocity gradients (F, d, d) [1/s] behind the facets of the surface, for velocities (N, d) [m/s]."""
         return np.zeros((len(self.surface), self.dimension, self.dimension))
+
+    def reversed_facets(self) -> NDArray[np.bool_]:
+        """Which facets (F,) of the surface belong to elements that are inside out."""
+        return np.zeros(len(self.surface), bool)
 
     # ---- on the grid -----------------------------------------------------------------------------------------
 
@@ -312,6 +337,13 @@ class MeshBody(Body):
     def begin(self, t: float) -> None:
         # vertices scripted at the end of the running step, and where they must be then [m]
         self.held, self.places = self.scripted_at(t)
+        self._begun = t
+
+    def expected(self, t: float, ahead: float) -> Array:
+        x = super().expected(t, ahead)
+        held, places = (self.held, self.places) if t == self._begun else self.scripted_at(t)
+        x[held] = places
+        return x
 
     def accelerate(self, push: Array) -> None:
         if self.free is not None:

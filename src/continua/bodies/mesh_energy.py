@@ -71,7 +71,7 @@ class MeshEnergy:
         body, dt, d = self._body, self._dt, self._body.dimension
         hessian = body.energy.hessian(body.x, positive=True)
         first, column = hessian.pattern()
-        values = dt * (dt + body.damping) * hessian.values[: len(column) * d * d].reshape(-1, d, d)
+        values = dt * (dt + body.damping) * hessian.blocks()
         row = np.repeat(np.arange(len(body)), np.diff(first))
         values[row == column] += dt * body.drag * body.mass[:, None, None] * np.eye(d)
         held = np.zeros(len(body), bool)

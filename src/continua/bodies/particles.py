@@ -204,8 +204,8 @@ class ParticleSet:
     # ---- between rows and the order of creation --------------------------------------------------------------
 
     def to_rows(self, values: NDArray) -> NDArray:
-        """Vectors (N, d) in the order of creation as the core wants them, (d, capacity) in the order of the rows."""
-        rows = np.zeros_like(self._front.x)
+        """Vectors (N, k) in the order of creation as the core wants them, (k, capacity) in the order of the rows."""
+        rows = np.zeros((values.shape[1], self._front.capacity), self._front.x.dtype)
         rows[:, : self.count] = values[self.ids].T
         return rows
 

@@ -105,6 +105,10 @@ class SolidBody(MeshBody):
         rows = np.linalg.solve(edges, moves)  # dv = (grad v) dx, row by row
         return np.asarray(rows.transpose(0, 2, 1), np.float64)
 
+    def reversed_facets(self) -> NDArray[np.bool_]:
+        corners = self._x[self.cells[self.mesh.cell_behind]]
+        return np.asarray(np.linalg.det(corners[:, 1:] - corners[:, :1]) <= 0)
+
     def _inside_out(self) -> str:
         wrong = np.flatnonzero(~(self.J > 0))
         if not len(wrong):

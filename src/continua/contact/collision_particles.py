@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +14,8 @@ PLASTIC = (
     0.7548776662466927,
     0.5698402909980532,
 )  # steps of a sequence that fills a square evenly (Roberts 2018)
+
+ROUNDING = 1e-9  # relative: the number of particles must not depend on where in space a mesh is
 
 
 @dataclass(frozen=True)
@@ -38,9 +40,8 @@ class CollisionParticles:
         The mass of a facet is the sum of those shares of its vertices; so the particles together have the mass of all
         vertices of the surface.
         """
-        counts = np.maximum(
-            1, np.ceil(facet_sizes(points, facets) / spacing ** (points.shape[1] - 1))
-        ).astype(int)
+        ratio = facet_sizes(points, facets) / spacing ** (points.shape[1] - 1)
+        counts = np.maximum(1, np.ceil(ratio * (1 - ROUNDING))).astype(int)
         facet = np.repeat(np.arange(len(facets), dtype=np.int32), counts)
         first = np.cumsum(counts) - counts
         weights = _strata(np.arange(len(facet)) - first[facet], counts[facet], facet, facets.shape[1], seed)
@@ -50,6 +51,10 @@ class CollisionParticles:
 
     def __len__(self) -> int:
         return len(self.facet)
+
+    def some(self, chosen: NDArray[np.bool_]) -> CollisionParticles:
+        """Those of a mask (Q,)."""
+        return replace(self, facet=self.facet[chosen], weights=self.weights[chosen], mass=self.mass[chosen])
 
     @cached_property
     def corners(self) -> Indices:

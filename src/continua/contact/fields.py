@@ -43,7 +43,8 @@ class ContactField:
     wall_friction: NDArray[np.float64] | None = None  # (rows,) with obstacles, in place of their own
     walls: bool = True  # whether obstacles act on its nodes
     slack: float = -1.0  # overlap with obstacles [cells], in place of that of `ObstacleLaw` if not negative
-    recovery: float = 0.0  # part of an overlap that a step undoes, of bodies that have an inside
+    recovery: float = 0.0  # rate at which overlaps are undone [1/s], of bodies that have an inside
+    undone: float = 0.0  # and at most so fast [m/s]
 
 
 @dataclass(frozen=True)

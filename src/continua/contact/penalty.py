@@ -7,6 +7,7 @@ from pydantic.dataclasses import dataclass
 
 from continua._model import CONFIG, Flag, Fraction, NonNegative, Positive
 from continua._validation import raises
+from continua.contact.strand_contact import StrandContact
 from continua.errors import SetupError
 
 
@@ -44,7 +45,7 @@ class GridContact:
     Collision particles on the surface give their velocities to a grid and read back one that cannot cross itself; where
     that pushes the surface, the difference is an impulse, cut by Coulomb's law. So solids of one continuum, and parts
     of one solid, touch without any search for collisions; everything else they meet as continua do. Bodies keep a
-    distance of about a cell, and parts thinner than three cells feel their own other side.
+    distance of about a cell, and parts thinner than half a cell feel their own other side.
     """
 
     friction: NonNegative = Field(
@@ -78,7 +79,14 @@ def _penalty_unless_said(value: Any) -> Any:
     return {"type": "penalty", **value} if isinstance(value, dict) else value
 
 
-MeshContactSetting = PenaltyContact | GridContact
+def _strands_unless_said(value: Any) -> Any:
+    return {"type": "strands", **value} if isinstance(value, dict) else value
+
+
+MeshContactSetting = PenaltyContact | GridContact | StrandContact
 AnyMeshContact = Annotated[
-    MeshContactSetting, Field(discriminator="type"), BeforeValidator(_penalty_unless_said)
+    PenaltyContact | GridContact, Field(discriminator="type"), BeforeValidator(_penalty_unless_said)
+]
+AnyStrandContact = Annotated[
+    StrandContact | PenaltyContact, Field(discriminator="type"), BeforeValidator(_strands_unless_said)
 ]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from continua.contact.boundaries import FixedVelocity
 from continua.errors import SetupError
 from continua.integrators.schemes import Incompressible, Integrator, Optimization, SemiImplicit
 from continua.transfers import APIC
@@ -44,10 +45,16 @@ def refusals(world: World) -> Iterator[Refusal]:
 
 def _of_integrators(world: World, integrators: list[Integrator]) -> Iterator[Refusal]:
     explicit = [i for i in integrators if _is_explicit(i)]
-    if world.stress_transfer != "gradient" and not explicit:
+    gridded = [name for name in world.continua if not world.moves_itself(name)]
+    stressed = [name for name in gridded if _is_explicit(world.integrator_of(name))]
+    if world.stress_transfer != "gradient" and not stressed:
         yield Refusal("stress_transfer", "acts in explicit steps only: leave it out, or use symplectic")
-    if world.deformation != "safe" and not explicit:
+    if world.deformation != "safe" and not stressed:
         yield Refusal("deformation", "acts in explicit steps only: leave it out, or use symplectic")
+    if world.transfer != APIC() and not gridded:
+        yield Refusal(
+            "transfer", "does not act on bodies that move on their own, and there are no others: leave it out"
+        )
     if world.elastic_cfl != DEFAULT_ELASTIC_CFL and not explicit:
         yield Refusal(
             "elastic_cfl", "limits explicit steps only: leave it out and use cfl or dt, or use symplectic"
@@ -92,6 +99,14 @@ def _of_meshes(world: World) -> Iterator[Refusal]:
 
 def _of_self_moving(world: World) -> Iterator[Refusal]:
     """Bodies that move on their own take from the grid only what contact does."""
+    if world.bodies and not any(body.walls for body in world.bodies):
+        for boundary in world.boundaries:
+            if isinstance(boundary, FixedVelocity):
+                yield Refusal(
+                    "boundary",
+                    'of type "fixed-velocity" acts on nodes, but the bodies here meet obstacles at points of their '
+                    "surface: leave it out, or use a collider with a motion",
+                )
     own = [name for name in world.continua if world.moves_itself(name)]
     for name in own:
         if world.continua[name].transfer is not None:
@@ -101,10 +116,6 @@ def _of_self_moving(world: World) -> Iterator[Refusal]:
             )
     if not own or len(own) < sum(bool(world.bodies_of(name)) for name in world.continua):
         return
-    if world.transfer != APIC():
-        yield Refusal(
-            "transfer", "does not act on bodies that move on their own, and there are no others: leave it out"
-        )
     if world.push_out not in (None, DEFAULT_PUSH_OUT):
         yield Refusal(
             "push_out", "does not act on bodies that move on their own, and there are no others: leave it out"

@@ -34,7 +34,7 @@ def read_mesh(path: str | Path) -> SimplexMesh:
     if suffix not in FORMATS:
         raise GeometryError(f"{name} has an unknown format, use one of {', '.join(FORMATS)}")
     try:
-        content = _quietly(_meshio().read, str(path))
+        content = quietly(meshio().read, str(path))
         points, cells = np.array(content.points, dtype=np.float64), content.cells_dict
     except MissingExtraError:
         raise
@@ -60,10 +60,9 @@ def write_mesh(path: str | Path, mesh: SimplexMesh) -> None:
         points, cells = points[used], index.reshape(mesh.surface.shape)
     if mesh.dimension == 2:
         points = np.column_stack([points, np.zeros(len(points))])
-    meshio = _meshio()
-    content = meshio.Mesh(points, [("tetra" if cells.shape[1] == 4 else "triangle", cells)])
+    content = meshio().Mesh(points, [("tetra" if cells.shape[1] == 4 else "triangle", cells)])
     try:
-        _quietly(content.write, str(path))
+        quietly(content.write, str(path))
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
 
@@ -85,14 +84,15 @@ def _mesh(points: Array, cells: dict[str, NDArray[np.integer]], name: str) -> Si
     return SimplexMesh(points[used], index.reshape(chosen.shape), name)
 
 
-def _meshio() -> Any:
+def meshio() -> Any:
+    """The library, an extra."""
     try:
         return importlib.import_module("meshio")
     except ImportError as error:
         raise MissingExtraError("meshio", "mesh") from error
 
 
-def _quietly(action: Any, *arguments: Any) -> Any:
+def quietly(action: Any, *arguments: Any) -> Any:
     """meshio reports its doubts to the terminal; what matters comes as an exception."""
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         return action(*arguments)

@@ -12,25 +12,38 @@ from continua._validation import raises
 from continua.errors import GeometryError
 from continua.geometry.box_mesh import Pattern, box_mesh
 from continua.geometry.combine import AnyShape
+from continua.geometry.curve_files import FileCurves, read_curves
+from continua.geometry.curves import Curves
+from continua.geometry.hair import Curl, Fur
 from continua.geometry.mesh_files import read_mesh, write_mesh
+from continua.geometry.ropes import Braid, Bundle, Strand
 from continua.geometry.simplex_mesh import SimplexMesh
 from continua.geometry.springs import SpringMesh, chain, cloth_springs, spring_mesh
 from continua.geometry.stuffing import mesh_of
 
 __all__ = [
+    "AnyCurves",
     "AnyMesh",
     "AnySprings",
     "BoxMesh",
+    "Braid",
+    "Bundle",
     "Chain",
     "Cloth",
+    "Curl",
+    "Curves",
+    "FileCurves",
     "FileMesh",
+    "Fur",
     "ShapeMesh",
     "SimplexMesh",
     "SpringMesh",
+    "Strand",
     "box_mesh",
     "chain",
     "cloth_springs",
     "mesh_of",
+    "read_curves",
     "read_mesh",
     "spring_mesh",
     "write_mesh",
@@ -161,3 +174,4 @@ class Cloth:
 
 AnyMesh = Annotated[BoxMesh | ShapeMesh | FileMesh, Field(discriminator="type")]
 AnySprings = Annotated[Chain | Cloth, Field(discriminator="type")]
+AnyCurves = Annotated[Fur | Strand | Bundle | Braid | FileCurves, Field(discriminator="type")]

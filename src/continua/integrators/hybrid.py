@@ -9,17 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from continua import _core
-from continua.bodies.body import GridMotion, Prediction
+from continua.bodies.body import Body, GridMotion, Prediction
 from continua.contact.fields import ContactField
 from continua.grid.blocks import Buffer
 from continua.integrators.field import Field
 from continua.integrators.stepper import NodeStepper, StepResult, StepSetting
 from continua.transfers.exchange import Exchange
 
-RECOVERY = (
-    0.1  # of an overlap that a step undoes: surfaces creep, since nodes between touching ones are still free
-)
+# Surfaces creep into each other, since nodes between touching ones are still free. Overlaps are undone with a time
+# constant in which what falls from rest crosses a fraction of a cell, or in a few steps, and at a part of its speed.
+PROMPT, STEPS, GENTLE = 5.0, 10.0, 0.3
+SPEED = 0.1  # of the fastest point, counts where there is no gravity
 FACING = -0.3  # cosine of the angle between normals of surfaces that may touch
+OTHERS = -1.0  # in its place: only other bodies count
 
 
 class HybridStepper(NodeStepper):
@@ -39,8 +41,12 @@ class HybridStepper(NodeStepper):
         return super().nbytes + self._given.nbytes + self._forced.nbytes
 
     def to_grid(self, step: StepSetting, result: StepResult) -> None:
+        self._recovery = self._undoing(step)
         with self._phase("predict"):
+            table = step.obstacles_of(self.name)
             for body in self.field.bodies:
+                if not body.walls:
+                    body.surround(table)
                 result.too_long = result.too_long or body.predict(step.t, step.dt, step.gravity, self.move)
         with self._phase("p2g"):
             d = self.field.dimension
@@ -50,10 +56,21 @@ class HybridStepper(NodeStepper):
             self.field.scatter(self.forced, step.dt, momentum=False, stress=True)
             self.forced += self.given
         with self._phase("grid"):
-            for nodes in (self.given, self.forced):
-                _core.momentum_to_velocity(nodes, d, [0.0] * d)
+            _core.momentum_to_velocity(self.given, d, [0.0] * d)
+            self.neighbours = _Neighbours(self.field)
+            motion = self._motion(self.forced)
+            for body, exchanges in zip(self.field.bodies, self.field.exchanges, strict=True):
+                body.press(exchanges, motion, step.dt)
+            _core.momentum_to_velocity(self.forced, d, [0.0] * d)
             self.nodes = self._node_array(self._nodes)
             self.nodes[:] = self.forced
+
+    def _undoing(self, step: StepSetting) -> tuple[float, float]:
+        """Rate at which overlaps are undone [1/s], and the fastest [m/s]."""
+        dx = self.field.lattice.dx
+        fastest = max(body.max_speed for body in self.field.bodies)
+        speed = max(float(np.sqrt(np.linalg.norm(step.gravity) * dx)), SPEED * fastest)
+        return min(PROMPT * speed / dx, 1 / (STEPS * step.dt)), GENTLE * speed
 
     def contact_field(self, nodes: NDArray, friction: NDArray | None = None) -> ContactField:
         field = super().contact_field(nodes, friction)
@@ -61,17 +78,30 @@ class HybridStepper(NodeStepper):
         if any(
             surface.normals is not None for body in self.field.bodies for surface in body.contact_surfaces()
         ):
-            field.slack, field.recovery = 0.0, RECOVERY
+            field.slack = 0.0
+            field.recovery, field.undone = self._recovery
         return field
 
     def to_bodies(self, step: StepSetting, result: StepResult) -> None:
         with self._phase("respond"):
             met = self.forced if np.array_equal(self.nodes, self.forced) else self.nodes
-            motion = GridMotion(self.given, self.forced, met, _Neighbours(self.field).company)
+            motion = self._motion(met)
             for body, exchanges in zip(self.field.bodies, self.field.exchanges, strict=True):
                 if not result.too_long:
                     result.too_long = body.respond(exchanges, motion, step.dt)
+                    if not body.walls:
+                        result.impulses += step.obstacles.per_obstacle(body.obstacle_impulses)
                 result.limits.append([exchange.particles.limits for exchange in exchanges])
+            groups: dict[str, list[Body]] = {}
+            for body in self.field.bodies:
+                groups.setdefault(body.kind, []).append(body)
+            for group in groups.values():
+                if not result.too_long:
+                    result.too_long = group[0].meet(group, step.dt, self.field.lattice.dx)
+
+    def _motion(self, met: NDArray) -> GridMotion:
+        near = self.neighbours
+        return GridMotion(self.given, self.forced, met, near.company, near.others)
 
 
 class _Neighbours:
@@ -79,15 +109,24 @@ class _Neighbours:
 
     def __init__(self, field: Field) -> None:
         self._field = field
-        self._found: dict[int, NDArray[np.bool_]] | None = None
+        self._found: dict[bool, dict[int, NDArray[np.bool_]]] = {}
 
     def company(self, exchange: Exchange) -> NDArray[np.bool_]:
         """Of the particles of a set (N,), in order of creation."""
-        if self._found is None:
-            self._found = self._find()
-        return self._found[id(exchange)]
+        return self._near(exchange, own=True)
 
-    def _find(self) -> dict[int, NDArray[np.bool_]]:
+    def others(self, exchange: Exchange) -> NDArray[np.bool_]:
+        """The same without surfaces of the same body."""
+        if len(self._field.bodies) == 1:
+            return np.zeros(len(exchange.particles), bool)
+        return self._near(exchange, own=False)
+
+    def _near(self, exchange: Exchange, *, own: bool) -> NDArray[np.bool_]:
+        if own not in self._found:
+            self._found[own] = self._find(own)
+        return self._found[own][id(exchange)]
+
+    def _find(self, own: bool) -> dict[int, NDArray[np.bool_]]:
         every, x, normals, bodies = [], [], [], []
         for number, body in enumerate(self._field.bodies):
             surfaces = body.contact_surfaces()
@@ -106,7 +145,7 @@ class _Neighbours:
             np.concatenate(bodies),
             self._field.lattice,
             self._field.degree,
-            FACING,
+            FACING if own else OTHERS,
             out,
         )
         parts = np.split(out.astype(bool), np.cumsum([len(part) for part in x])[:-1])

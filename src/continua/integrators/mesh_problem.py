@@ -22,13 +22,14 @@ from continua.integrators.mesh_tolerance import LeftOver, left_over
 from continua.integrators.schemes import Optimization
 from continua.mesh import Rayleigh, SelfCollision
 from continua.optimize import Gravity, ImplicitStep, Options, PointState, Report, StepEnergy, Term, minimise
-from continua.optimize.krylov import norm
+from continua.optimize.krylov import Operator, norm
 
 Array = NDArray[np.float64]
 SAME_STEP = 1e-9  # relative difference of steps that BDF2 takes for equal
 NEARLY = 10.0  # times the tolerance: a step that stops there without converging is reported but good enough
 ROUNDING = 100 * float(np.finfo(np.float64).eps)
 RESCUE = 4  # times as many iterations with positive elements, if the first ones did not suffice
+HELD = 1e12  # times the stiffness of a point, for one that is held
 LONGEST = 1e3  # Newton direction, over the size of the bodies
 ROUNDS = 13  # most solves of a step, each with the friction of the normal forces of the one before
 SOFTER = (1e3, 1e2, 1e1)  # times the slip speed in first solves where bodies rub: who sticks is found sooner
@@ -87,7 +88,8 @@ class MeshProblem:
         self.rubbing = Rubbing(bodies, colliders, self.rows, self.step, dt, friction)
         terms: list[Term] = [self.elastic, self.gravity, *self.penalties]
         terms += [self.rubbing] if self.rubbing.acts else []
-        self.energy = StepEnergy(self.step, self.mass, terms, costly=[collision] if collision else [])
+        costly = [collision] if collision else []
+        self.energy = StepEnergy(self.step, self.mass, terms, costly, self._inverses)
         self.left_over = self._left_over()
         self.options = Options(
             tolerance=1.0,  # in units of what may be left over
@@ -135,6 +137,10 @@ class MeshProblem:
                 terms.append((rows, damping))
         return BodyTerms(terms)
 
+    def _inverses(self, diagonal: Array) -> Sequence[tuple[slice, Operator]]:
+        """Of bodies, for the preconditioner: scripted points do not move."""
+        return self.elastic.inverses(np.where(self.fixed[:, None], HELD * diagonal, diagonal))
+
     def _obstacles(self) -> tuple[MeshContact, list[LevelSetPenalty]]:
         """Analytic colliders as a constraint, sampled ones as energies."""
         x = self.now.x
@@ -155,9 +161,10 @@ class MeshProblem:
                 tied.append(touching if new.mode == SLIP else fixed & False)
         self.scripted: list[NDArray[np.intp]] = []  # points of every body
         for body, rows in zip(self.bodies, self.rows):
-            chosen, places = body.scripted_at(self.t + self.dt)
-            self.scripted.append(rows.start + chosen)
-            fixed[rows.start + chosen], values[rows.start + chosen] = True, places
+            body.begin(self.t + self.dt)
+            chosen = rows.start + body.held
+            self.scripted.append(chosen)
+            fixed[chosen], values[chosen] = True, body.places
         self.fixed = fixed
         exact = [k for k, surface in enumerate(surfaces) if not surface.sampled]
         contact = MeshContact(

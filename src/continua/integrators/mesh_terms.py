@@ -7,9 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from continua.mesh import NativeEnergy, Rayleigh
 from continua.optimize import Term
+from continua.optimize.krylov import Operator
 
 Array = NDArray[np.float64]
+LEAST = 1e-12  # of a diagonal, that rounding leaves
 
 
 class BodyTerms:
@@ -43,3 +46,18 @@ class BodyTerms:
         for rows, term in self._terms:
             total[rows] += term.diagonal()
         return total
+
+    def inverses(self, diagonal: Array) -> list[tuple[slice, Operator]]:
+        """Products with about the inverse of the Hessian of a step, whose diagonal (N, d) is given, for the rows of
+        bodies that have better ones than that diagonal. Damping is like a little more of what it damps."""
+        found = []
+        for rows, term in self._terms:
+            if isinstance(term, NativeEnergy):
+                damping = [d.weight for r, d in self._terms if r == rows and isinstance(d, Rayleigh)]
+                weight = 1.0 + sum(damping)
+                added = np.maximum(
+                    diagonal[rows] - weight * np.maximum(term.diagonal(), 0.0), LEAST * diagonal[rows]
+                )
+                if inverse := term.inverse(added, weight):
+                    found.append((rows, inverse))
+        return found

@@ -35,8 +35,9 @@ def export(
     """Write the frames of a run folder in another format; 2D runs lie in the plane z = 0.
 
     `to` is "vtk" (one .vtp, or .vtu for a mesh, per body and frame and a .pvd that plays them), "ply" (one per
-    body and frame, of a mesh its surface) or "usd" (one .usdc with time samples). Files go to `output`, by
-    default DIR/export/FORMAT. Returns the files written, the one to open first.
+    body and frame, of a mesh its surface) or "usd" (one .usdc with time samples). Strands stay curves: polylines in
+    vtk, edges in ply, BasisCurves in usd, with their radius. Files go to `output`, by default DIR/export/FORMAT.
+    Returns the files written, the one to open first.
     """
     if to not in FORMATS:
         raise OutputError(f"cannot export to {to!r}; choose one of {', '.join(FORMATS)}")
@@ -91,17 +92,18 @@ def _export_files(
 
 def _write_body(stem: Path, body: BodyFrame, to: str) -> Path:
     """Write one body; the format and whether it is a mesh choose the ending of the file's name."""
-    x, fields = in_space(body.x), exported_fields(body)
+    x, fields, strands = in_space(body.x), exported_fields(body), body.strands()
     if to == "ply":
         path = stem.with_name(f"{stem.name}.ply")
         seen, triangles = body.skin() or (slice(None), None)
-        write_ply(path, x[seen], {name: array[seen] for name, array in fields.items()}, triangles)
-    elif body.cells is not None:
+        edges = None if strands is None else body.cells
+        write_ply(path, x[seen], {name: array[seen] for name, array in fields.items()}, triangles, edges)
+    elif body.cells is not None and strands is None:
         path = stem.with_name(f"{stem.name}.vtu")
         write_vtu(path, x, fields, body.cells)
     else:
         path = stem.with_name(f"{stem.name}.vtp")
-        write_vtp(path, x, fields)
+        write_vtp(path, x, fields, strands=strands)
     return path
 
 

@@ -23,8 +23,9 @@ class BodyFrame:
 
     `arrays` always has x (N, d) [m], v (N, d) [m/s] and id (N,), usually J (N,) and other fields (N, ...).
     A mesh has `cells` besides, numbers of points: tetrahedra (M, 4), triangles (M, 3) or springs (M, 2); and
-    `surface`, what is seen of it: triangles (F, 3) in 3D, boundary edges (F, 2) of triangles in 2D. `kind` is
-    "points", "mesh" or "springs"; `continuum` names the one it belongs to.
+    `surface`, what is seen of it: triangles (F, 3) in 3D, boundary edges (F, 2) of triangles in 2D. Strands have the
+    array radius (N,) [m], and as `cells` their segments (M, 2) from each point to the next, one strand after the
+    other. `kind` is "points", "mesh", "springs" or "strands"; `continuum` names the one it belongs to.
     """
 
     name: str
@@ -55,6 +56,14 @@ class BodyFrame:
                 seen, index = np.unique(table, return_inverse=True)
                 return seen, index.reshape(table.shape)
         return None
+
+    def strands(self) -> np.ndarray | None:
+        """Number (S + 1,) of the first point of every strand, and N; None for bodies that are no strands."""
+        if self.kind != "strands" or self.cells is None:
+            return None
+        first = np.ones(len(self), bool)
+        first[self.cells[:, 1]] = False
+        return np.append(np.flatnonzero(first), len(self))
 
     def __len__(self) -> int:
         return len(self.arrays["x"])
@@ -172,6 +181,16 @@ def _check(body: BodyFrame) -> None:
         table = getattr(body, part)
         if table is not None and table.size and (table.min() < 0 or table.max() >= len(body)):
             raise ValueError(f"body {body.name!r} has {part} of points that it does not have")
+    if body.kind == "strands":
+        _check_strands(body)
+
+
+def _check_strands(body: BodyFrame) -> None:
+    cells = body.cells
+    if cells is None or cells.ndim != 2 or cells.shape[1] != 2 or (np.diff(cells, axis=1) != 1).any():
+        raise ValueError(f"strands {body.name!r} need segments (M, 2) from each point to the next")
+    if body.x.shape[1] != 3 or body.arrays.get("radius", np.zeros(0)).shape != (len(body),):
+        raise ValueError(f"strands {body.name!r} need positions (N, 3) and a radius for each")
 
 
 def _stored(array: np.ndarray, precision: str) -> np.ndarray:

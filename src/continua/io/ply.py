@@ -1,4 +1,4 @@
-"""PLY files (binary, little-endian): points or triangles with velocity and any other fields."""
+"""PLY files (binary, little-endian): points, triangles or edges with velocity and any other fields."""
 
 from __future__ import annotations
 
@@ -14,9 +14,14 @@ _TYPES = {"<f4": "float", "<f8": "double", "|u1": "uchar", "<i4": "int", "<u4": 
 
 
 def write_ply(
-    path: Path, points: np.ndarray, fields: Mapping[str, np.ndarray], triangles: np.ndarray | None = None
+    path: Path,
+    points: np.ndarray,
+    fields: Mapping[str, np.ndarray],
+    triangles: np.ndarray | None = None,
+    edges: np.ndarray | None = None,
 ) -> None:
-    """Write points (N, 3) [m] with fields (N, ...) and, for a surface, triangles (M, 3), atomically.
+    """Write points (N, 3) [m] with fields (N, ...) and, for a surface, triangles (M, 3) or, for strands, edges (M, 2),
+    atomically.
 
     A field with several components becomes several properties: v gives vx vy vz, normal gives nx ny nz,
     another vector f gives f_x f_y f_z, and other shapes f_0 f_1 and so on.
@@ -35,6 +40,8 @@ def write_ply(
     lines += [f"property {_TYPES[_dtype(column)]} {key}" for key, column in columns.items()]
     if triangles is not None:
         lines += [f"element face {len(triangles)}", "property list uchar int vertex_indices"]
+    if edges is not None:
+        lines += [f"element edge {len(edges)}", "property int vertex1", "property int vertex2"]
     with atomic_file(path) as file:
         file.write(("\n".join([*lines, "end_header"]) + "\n").encode("ascii"))
         file.write(table.tobytes())
@@ -42,6 +49,8 @@ def write_ply(
             faces = np.empty(len(triangles), [("count", "u1"), ("vertices", "<i4", 3)])
             faces["count"], faces["vertices"] = 3, triangles
             file.write(faces.tobytes())
+        if edges is not None:
+            file.write(edges.astype("<i4").tobytes())
 
 
 def _columns(name: str, array: np.ndarray) -> list[tuple[str, np.ndarray]]:

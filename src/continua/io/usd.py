@@ -1,4 +1,4 @@
-"""USD export: one stage with a point cloud or surface per body and a time sample per frame."""
+"""USD export: one stage with a point cloud, surface or set of curves per body and a time sample per frame."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SAVE_EVERY = 8  # frames; saving hands their memory back
 
 
 def write_usd(path: Path, run: RunFolder, indices: list[int], report: Callable[[int, int], None]) -> None:
-    """Write a run as UsdGeom.Points and Mesh, in metres, y up, one time code per frame, atomically."""
+    """Write a run as UsdGeom.Points, Mesh and BasisCurves, in metres, y up, one time code per frame, atomically."""
     Gf, Sdf, Usd, UsdGeom = (require(f"pxr.{name}", "usd-core", "usd") for name in _MODULES)
     fps = float(run.description.get("fps") or 24.0)
     with atomic_path(path) as temporary:
@@ -80,26 +80,32 @@ def _save(stage: Any, path: Path) -> None:
 
 
 class _Body:
-    """One body as UsdGeom.Points, or UsdGeom.Mesh if it has a surface."""
+    """One body as UsdGeom.Points, UsdGeom.Mesh if it has a surface, or UsdGeom.BasisCurves if it is made of strands."""
 
     def __init__(
         self, pxr: tuple[Any, Any, Any], stage: Any, body: BodyFrame, number: int, dx: float, start: int
     ):
         self.gf, self.sdf, self.geom = pxr
-        self.is_mesh = body.skin() is not None
+        self.is_mesh, self.is_hair = body.skin() is not None, body.strands() is not None
         self.width = 0.0 if self.is_mesh else body.spacing(dx)
+        if self.is_hair:
+            self.width = 2 * float(body.arrays["radius"].max(initial=0.0))
         name = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in body.name)
         name = name if name[:1].isalpha() else f"body_{name}"
         prim_path = f"/World/{name}"
         while stage.GetPrimAtPath(prim_path):
             prim_path += "_"
-        self.prim = (self.geom.Mesh if self.is_mesh else self.geom.Points).Define(stage, prim_path)
+        schema = "Mesh" if self.is_mesh else "BasisCurves" if self.is_hair else "Points"
+        self.prim = getattr(self.geom, schema).Define(stage, prim_path)
         self.prim.GetPrim().SetDisplayName(body.name)
         self.prim.GetPrim().SetCustomDataByKey("material", body.material)
         self.prim.CreateDisplayColorAttr([self.gf.Vec3f(*PALETTE[number % len(PALETTE)])])
         if self.is_mesh:
             self.prim.CreateSubdivisionSchemeAttr(self.geom.Tokens.none)
             self.prim.CreateDoubleSidedAttr(True)
+        elif self.is_hair:
+            self.prim.CreateTypeAttr(self.geom.Tokens.linear)
+            self.prim.SetWidthsInterpolation(self.geom.Tokens.vertex)
         else:
             self.prim.CreateWidthsAttr(np.array([self.width], np.float32))
             self.prim.SetWidthsInterpolation(self.geom.Tokens.constant)
@@ -109,6 +115,8 @@ class _Body:
         """Nothing to see at this time."""
         self._set(time, np.zeros((0, 3), np.float32), np.zeros((0, 3), np.float32))
         self._set_elements(time, np.zeros(0, np.int64), np.zeros((0, 3), np.int32))
+        if self.is_hair:
+            self._set_strands(time, np.zeros(1, np.int64), np.zeros(0))
 
     def sample(self, body: BodyFrame, time: float, origin: np.ndarray) -> None:
         """The body at this time, lengths from `origin` (3,) [m]; scalar and vector fields become primvars."""
@@ -116,6 +124,8 @@ class _Body:
         x = body.x[seen] - origin[: body.x.shape[1]] if origin.any() else body.x[seen]
         self._set(time, _vectors(x), _vectors(body.v[seen]))
         self._set_elements(time, body.arrays["id"][seen], triangles)
+        if (strands := body.strands()) is not None:
+            self._set_strands(time, strands, body.arrays["radius"])
         for name, array in body.arrays.items():
             if name in ("x", "v", "id") or array.dtype.kind not in "bfiu":
                 continue
@@ -139,8 +149,12 @@ class _Body:
             self.prim.CreateFaceVertexCountsAttr().Set(np.full(len(triangles), 3, np.int32), time)
             indices = np.ascontiguousarray(triangles, np.int32).reshape(-1)
             self.prim.CreateFaceVertexIndicesAttr().Set(indices, time)
-        else:
+        elif not self.is_hair:
             self.prim.CreateIdsAttr().Set(ids.astype(np.int64), time)
+
+    def _set_strands(self, time: float, strands: np.ndarray, radius: np.ndarray) -> None:
+        self.prim.CreateCurveVertexCountsAttr().Set(np.diff(strands).astype(np.int32), time)
+        self.prim.CreateWidthsAttr().Set((2 * radius).astype(np.float32), time)
 
     def _primvar(self, name: str, kind: Any, values: np.ndarray, time: float) -> None:
         name = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in name)

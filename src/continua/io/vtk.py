@@ -1,4 +1,4 @@
-"""VTK files for ParaView, raw binary: .vtp (points, surfaces), .vtu (meshes), and the .pvd that gives them times."""
+"""VTK files for ParaView, raw binary: .vtp (points, surfaces, strands), .vtu (meshes), and .pvd, their times."""
 
 from __future__ import annotations
 
@@ -19,24 +19,31 @@ _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_vtp(
-    path: Path, points: np.ndarray, fields: Mapping[str, np.ndarray], triangles: np.ndarray | None = None
+    path: Path,
+    points: np.ndarray,
+    fields: Mapping[str, np.ndarray],
+    triangles: np.ndarray | None = None,
+    strands: np.ndarray | None = None,
 ) -> None:
-    """Write points (N, 3) [m] with fields (N, ...) and, for a surface, triangles (M, 3), atomically."""
-    cells = (
-        np.arange(len(points), dtype=np.int64)[:, None] if triangles is None else triangles.astype(np.int64)
-    )
-    counts = {"Verts": 0, "Polys": 0}
-    counts["Verts" if triangles is None else "Polys"] = len(cells)
+    """Write points (N, 3) [m] with fields (N, ...) and, for a surface, triangles (M, 3), atomically.
+
+    strands (S + 1,): number of the first point of every strand and N, where points are those of strands.
+    """
+    numbers = np.arange(len(points), dtype=np.int64) if triangles is None else triangles.astype(np.int64)
+    ends = np.arange(1, len(numbers) + 1, dtype=np.int64) * (1 if triangles is None else 3)
+    kind = "Verts" if triangles is None else "Polys"
+    if strands is not None:
+        kind, ends = "Lines", strands[1:].astype(np.int64)
+    counts = {name: len(ends) if name == kind else 0 for name in ("Verts", "Lines", "Polys")}
     blob = _Blob()
     point_data = [blob.array(name, array) for name, array in fields.items()]
     coordinates = blob.array("Points", points)
-    kind = "Verts" if triangles is None else "Polys"
-    ends = np.arange(1, len(cells) + 1, dtype=np.int64) * cells.shape[1]
-    topology = [blob.array("connectivity", cells.reshape(-1)), blob.array("offsets", ends)]
+    topology = [blob.array("connectivity", numbers.reshape(-1)), blob.array("offsets", ends)]
     head = [
         '<VTKFile type="PolyData" version="1.0" byte_order="LittleEndian" header_type="UInt64">',
         "<PolyData>",
-        f'<Piece NumberOfPoints="{len(points)}" NumberOfVerts="{counts["Verts"]}" NumberOfLines="0"'
+        f'<Piece NumberOfPoints="{len(points)}" NumberOfVerts="{counts["Verts"]}"'
+        f' NumberOfLines="{counts["Lines"]}"'
         f' NumberOfStrips="0" NumberOfPolys="{counts["Polys"]}">',
         "<PointData>",
         *point_data,

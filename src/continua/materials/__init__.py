@@ -17,6 +17,7 @@ from continua.materials.fluid import Liquid, OldroydB
 from continua.materials.incompressible import IncompressibleFluid
 from continua.materials.plastic import DruckerPrager, HerschelBulkley, Rankine, VonMises
 from continua.materials.python import PythonMaterial
+from continua.materials.rod import Rod
 from continua.materials.snow import Snow
 
 NamedMaterial = Annotated[
@@ -53,6 +54,7 @@ __all__ = [
     "PythonMaterial",
     "QuadraticNeoHookean",
     "Rankine",
+    "Rod",
     "Snow",
     "VonMises",
 ]

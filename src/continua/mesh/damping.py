@@ -36,6 +36,11 @@ class Rayleigh:
         self._scale = coefficient / dt
         self._stiffness = energy.hessian(x, positive=True)
 
+    @property
+    def weight(self) -> float:
+        """Of the Hessian of what is damped."""
+        return self._scale
+
     def value(self, x: Array) -> float:
         """Energy [J] at the new positions x (N, d) [m]."""
         dx = x - self._center

@@ -12,6 +12,7 @@ from continua._validation import shown
 from continua.errors import GeometryError, MaterialError
 from continua.materials import Material, NativeMaterial
 from continua.materials.base import CATALOGUE, State, from_components
+from continua.materials.rod import Rod
 from continua.mesh.energy import Array, NativeEnergy, node_array
 from continua.mesh.indices import vertex_indices
 
@@ -130,6 +131,10 @@ class Elements(NativeEnergy):
 
 def _usable(material: Material) -> NativeMaterial:
     """The material, if elements can be made of it."""
+    if isinstance(material, Rod):
+        raise MaterialError(
+            "material: a Rod is for Strands; use a built-in solid for triangles and tetrahedra"
+        )
     if not isinstance(material, Material):
         raise MaterialError(f"material: expected one of continua.materials, not {shown(material)}")
     if not isinstance(material, NativeMaterial) or material.model not in CATALOGUE:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
@@ -10,6 +12,8 @@ from continua import _core
 from continua.errors import SetupError
 
 Array = NDArray[np.float64]
+Operator = Callable[[Array], Array]
+Kernel = _core.MeshElements | _core.MeshSprings | _core.MeshRods
 
 
 class BlockHessian:
@@ -19,8 +23,8 @@ class BlockHessian:
     assembly as much as five of those, so that a Newton iteration with 30 products is twice as fast.
     """
 
-    def __init__(self, kernel: _core.MeshElements | _core.MeshSprings, nodes: tuple[int, int]) -> None:
-        self._kernel = kernel
+    def __init__(self, kernel: Kernel, nodes: tuple[int, int]) -> None:
+        self._kernel: Kernel = kernel
         self._nodes = nodes
         self.values: Array = np.empty(
             kernel.hessian_size()
@@ -42,12 +46,17 @@ class BlockHessian:
         """First block of every row (N + 1,), and the column of every block."""
         return self._kernel.pattern()
 
+    def blocks(self) -> Array:
+        """The blocks of the pattern (n, d, d), column by column."""
+        d = self._nodes[1]
+        return self.values[: len(self.pattern()[1]) * d * d].reshape(-1, d, d)
+
     def matrix(self) -> sparse.bsr_matrix:
         """The same as a SciPy matrix (N d, N d), for direct solvers."""
         rows, columns = self.pattern()
         count, d = self._nodes
-        blocks = self.values[: len(columns) * d * d].reshape(-1, d, d).transpose(0, 2, 1)
-        return sparse.bsr_matrix((blocks, columns, rows), shape=(count * d, count * d))
+        shape = (count * d, count * d)
+        return sparse.bsr_matrix((self.blocks().transpose(0, 2, 1), columns, rows), shape=shape)
 
 
 class NativeEnergy:
@@ -55,8 +64,8 @@ class NativeEnergy:
 
     parameters: Array  # (n,) or (n, M): numbers of all elements or of every one
 
-    def __init__(self, kernel: _core.MeshElements | _core.MeshSprings, nodes: tuple[int, int]) -> None:
-        self._kernel = kernel
+    def __init__(self, kernel: Kernel, nodes: tuple[int, int]) -> None:
+        self._kernel: Kernel = kernel
         self._nodes = nodes  # number of nodes, dimension
         self._prepared: BlockHessian | None = None
 
@@ -77,7 +86,7 @@ class NativeEnergy:
 
         `into`: an earlier Hessian of this energy that is no longer needed, to be overwritten.
         """
-        made = BlockHessian(self._kernel, self._nodes) if into is None else into
+        made = self._new_hessian() if into is None else into
         self._kernel.hessian(node_array(x), positive, made.values)
         return made
 
@@ -92,6 +101,16 @@ class NativeEnergy:
     def diagonal(self) -> Array:
         """Diagonal of the Hessian at the prepared positions, (N, d) [N/m]."""
         return self._ready().diagonal()
+
+    def inverse(self, added: Array, weight: float = 1.0) -> Operator | None:
+        """Product with about the inverse of weight K + diag(added), positive definite, for a preconditioner.
+
+        K is the Hessian at the prepared positions, added (N, d) [N/m] positive. None where the diagonal has to do.
+        """
+        return None
+
+    def _new_hessian(self) -> BlockHessian:
+        return BlockHessian(self._kernel, self._nodes)
 
     def _ready(self) -> BlockHessian:
         if self._prepared is None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from continua.optimize.krylov import Array, dot
+from continua.optimize.krylov import Array, Operator, dot
 from continua.optimize.steps import ImplicitStep
 
 
@@ -57,9 +57,10 @@ class Gravity:
 class StepEnergy:
     """Objective of an implicit step: inertia and drag of masses m (N,) [kg], and potential energies.
 
-    Preconditioned by its diagonal, without what is negative in that of the terms. costly: terms that are nowhere
-    negative and take long to evaluate. `value` leaves them out where the others alone exceed the value at the prepared
-    x: no line search goes there, however much is left out (J15 A.3.3).
+    Preconditioned by its diagonal, without what is negative in that of the terms, or for some rows by what `inverses`
+    makes of that diagonal: products with positive definite matrices, close to the inverse of the Hessian. costly: terms
+    that are nowhere negative and take long to evaluate. `value` leaves them out where the others alone exceed the value
+    at the prepared x: no line search goes there, however much is left out (J15 A.3.3).
     """
 
     def __init__(
@@ -68,12 +69,14 @@ class StepEnergy:
         mass: NDArray[np.float64],
         terms: Sequence[Term],
         costly: Sequence[Term] = (),
+        inverses: Callable[[Array], Sequence[tuple[slice, Operator]]] | None = None,
     ) -> None:
         self._target = step.target
         self._inertia = step.factor * mass[:, None]
         self._cheap, self._costly = terms, costly
         self._terms = [*terms, *costly]
         self._diagonal = self._inertia
+        self._find_inverses, self._inverses = inverses, list[tuple[slice, Operator]]()
         self.forget()
 
     def forget(self) -> None:
@@ -114,6 +117,8 @@ class StepEnergy:
             self._ceiling = math.inf
             self._ceiling = self._known[1] if np.array_equal(x, self._known[0]) else self.value(x)
         self._diagonal = self._inertia + np.maximum(stiffness, 0.0)
+        if self._find_inverses is not None:
+            self._inverses = list(self._find_inverses(self._diagonal))
 
     def product(self, dx: Array) -> Array:
         total = self._inertia * dx
@@ -122,4 +127,7 @@ class StepEnergy:
         return total
 
     def precondition(self, r: Array) -> Array:
-        return r / self._diagonal
+        z = r / self._diagonal
+        for rows, inverse in self._inverses:
+            z[rows] = inverse(r[rows])
+        return z

@@ -34,7 +34,7 @@ def solid_of(body: BodyFrame, colors: np.ndarray, eye: np.ndarray) -> Solid | No
 
 def wires_of(body: BodyFrame) -> Wires | None:
     """Springs of a body without a surface; None for other bodies."""
-    if body.cells is None or body.cells.shape[1] != 2 or body.skin() is not None:
+    if body.kind != "springs" or body.cells is None or body.skin() is not None:
         return None
     ends = in_space(body.x)[body.cells].astype(np.float64)
     ends = ends[np.isfinite(ends).all(axis=(1, 2))]

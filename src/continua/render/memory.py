@@ -11,10 +11,10 @@ from continua.io.machine import as_bytes, available_memory
 from continua.render.splat import BAND, KEPT_BANDS
 from continua.render.view import View
 
-# Measured, in bytes: per pixel of the picture, of the band that is drawn at once, and per particle.
+# Measured, in bytes: per pixel of the picture, of the band that is drawn at once, per particle, and per strand point.
 FLAT_PIXEL, FLAT_COLLIDER, FLAT_PARTICLE = 7.2, 9, 130
 IMAGE, LEGEND, STAGE = 3, 10, 35
-PIXEL, COLLIDER_PIXEL, SKIN_PIXEL, PARTICLE = 420, 1100, 800, 105
+PIXEL, COLLIDER_PIXEL, SKIN_PIXEL, PARTICLE, STRAND_POINT = 420, 1100, 800, 105, 200
 ENCODER, ENCODED_PIXEL, ENCODED_FRAMES = 62e6, 5, 43
 
 
@@ -28,7 +28,9 @@ def picture_memory(view: View, frame: Frame) -> float:
     rows = max(min(BAND // view.size[0], view.size[1]), 1)
     band = rows * view.size[0]
     kept = pixels - band if pixels <= KEPT_BANDS * band else 0
-    work = _band_memory(view, frame, rows) + STAGE * kept + PARTICLE * particles
+    hair = sum(len(body) for body in view.shown(frame) if body.strands() is not None)
+    points = PARTICLE * (particles - hair) + STRAND_POINT * hair
+    work = _band_memory(view, frame, rows) + STAGE * kept + points
     return IMAGE * pixels + max(work, LEGEND * pixels)
 
 

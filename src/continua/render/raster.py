@@ -1,4 +1,4 @@
-"""A depth buffer in NumPy: balls, triangles and lines, each pixel remembering what is in front."""
+"""A depth buffer in NumPy: balls, triangles, tubes and lines, each pixel remembering what is in front."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from continua.render.camera import Camera
 from continua.render.colliders import Solid, Wires
 
 NOTHING = -1
-_CHUNK = 500_000  # triangle fragments handled at once
+_CHUNK = 500_000  # triangle and tube fragments handled at once
+_HAIRLINE = 0.9  # pixels; thinner tubes are drawn with that radius
 _LARGEST = 48  # pixels; a ball nearer to the camera than this allows is drawn smaller
 
 
@@ -150,6 +151,75 @@ class Canvas:
                 (spot[:, 1] * self.size[0] + spot[:, 0])[keep], depth[keep], np.full(keep.sum(), owner)
             )
 
+    @staticmethod
+    def tube_ends(
+        camera: Camera, size: tuple[int, int], x: np.ndarray, radius: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Where points x (N, 3) of tubes are on the screen (N, 2), their depths (N,) [m] and radii (N,) [pixels]."""
+        at, depth = camera.project(x, size)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rho = np.maximum(camera.focal(size[1]) * radius / depth, _HAIRLINE).astype(np.float32)
+        return at, depth, rho
+
+    def tubes(self, x: np.ndarray, radius: np.ndarray, segments: np.ndarray, owner: int) -> None:
+        """Draw round tubes along segments (M, 2) between points x (N, 3) of radius (N,) [m], with round ends.
+
+        Pixels get the number of the segment, counted from `owner`.
+        """
+        at, depth, rho = self.tube_ends(self.camera, self.size, x, radius)
+        a, b = at[segments[:, 0]], at[segments[:, 1]]
+        thick = np.maximum(rho[segments[:, 0]], rho[segments[:, 1]])
+        with np.errstate(invalid="ignore"):
+            inside = (np.minimum(a, b) < self.size + thick[:, None]).all(axis=1)
+            inside &= (np.maximum(a, b) > -thick[:, None]).all(axis=1)
+            seen = np.flatnonzero(inside & (depth[segments] > self.near).all(axis=1))
+        a, b, thick = a[seen], b[seen], thick[seen]
+        along = np.abs(b - a)
+        steep = along[:, 1] > along[:, 0]  # walk along rows, else along columns
+        swap = np.where(steep[:, None], [[1, 0]], [[0, 1]])
+        p, q = np.take_along_axis(a, swap, 1), np.take_along_axis(b, swap, 1)
+        limit = np.where(steep, self.size[1], self.size[0])
+        low = np.clip(np.floor(np.minimum(p[:, 0], q[:, 0]) - thick), 0, limit).astype(np.int64)
+        high = np.clip(np.ceil(np.maximum(p[:, 0], q[:, 0]) + thick), 0, limit).astype(np.int64)
+        slope = (q[:, 1] - p[:, 1]) / np.where(p[:, 0] == q[:, 0], 1, q[:, 0] - p[:, 0])
+        reach = thick * np.sqrt(1 + slope**2)
+        across = np.ceil(2 * reach).astype(np.int64) + 1
+        count = (high - low) * across
+        group = np.cumsum(count) // _CHUNK
+        for number in np.unique(group):
+            one = np.flatnonzero((group == number) & (count > 0))
+            segment = np.repeat(one, count[one])
+            local = np.arange(len(segment)) - np.repeat(np.cumsum(count[one]) - count[one], count[one])
+            step = low[segment] + local // across[segment]
+            middle = p[segment, 1] + slope[segment] * (step + 0.5 - p[segment, 0])
+            other = np.floor(middle - reach[segment]).astype(np.int64) + local % across[segment]
+            column, row = np.where(steep[segment], other, step), np.where(steep[segment], step, other)
+            self._tube_pixels(column, row, seen[segment], segments, (at, depth, rho, radius), owner)
+
+    def _tube_pixels(
+        self,
+        column: np.ndarray,
+        row: np.ndarray,
+        segment: np.ndarray,
+        segments: np.ndarray,
+        ends: tuple[np.ndarray, ...],
+        owner: int,
+    ) -> None:
+        """Draw those pixels that lie on their segments."""
+        at, depth, rho, radius = ends
+        fits = (column >= 0) & (row >= 0) & (column < self.size[0]) & (row < self.size[1])
+        column, row, segment = column[fits], row[fits], segment[fits]
+        first, last = segments[segment].T
+        spots = np.stack([column, row], axis=1).astype(np.float32) + np.float32(0.5)
+        part, _, off = along_segments(spots, at[first], at[last])
+        width = (1 - part) * rho[first] + part * rho[last]
+        hit = np.flatnonzero(off < width)
+        part, first, last = part[hit], first[hit], last[hit]
+        middle = 1 / ((1 - part) / depth[first] + part / depth[last])
+        bulge = (1 - part) * radius[first] + part * radius[last]
+        front = middle - bulge * np.sqrt(1 - (off[hit] / width[hit]) ** 2)
+        self._write(row[hit] * self.size[0] + column[hit], front, owner + segment[hit])
+
     def _write(self, index: np.ndarray, depth: np.ndarray, owner: np.ndarray) -> np.ndarray:
         """Let fragments compete for their pixels; returns which are now in front."""
         depth = depth.astype(np.float32, copy=False)
@@ -157,6 +227,19 @@ class Canvas:
         won = np.flatnonzero(self.depth[index] == depth)
         self.owner[index[won]] = owner[won]
         return won
+
+
+def along_segments(
+    spots: np.ndarray, start: np.ndarray, end: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For spots (N, 2) on the screen and segments (N, 2) to (N, 2): the part 0..1 of the way to the nearest point, how
+    far the spot is to the left of the line, seen with y up, and its distance from the segment (N,) [pixels]."""
+    along, away = end - start, spots - start
+    square = np.einsum("ij,ij->i", along, along)
+    part = np.clip(np.einsum("ij,ij->i", along, away) / np.maximum(square, 1e-12), 0, 1)
+    rest = away - part[:, None] * along
+    left = _cross(away, along) / np.sqrt(np.maximum(square, 1e-12))
+    return part, left, np.sqrt(np.einsum("ij,ij->i", rest, rest))
 
 
 def _hidden(

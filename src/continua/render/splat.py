@@ -14,12 +14,14 @@ from continua.render.ground import contact
 from continua.render.light import Density, Shadows, sample_surface
 from continua.render.raster import NOTHING
 from continua.render.stage import LINE, Stage, build_stage, draw_solids, line_width, shadow_points
+from continua.render.strands import Hair, Tubes, merged, show_tubes
 from continua.render.view import Cloud, View
 
 _LINE_COLOR = np.array([0.42, 0.46, 0.52], np.float32) ** 2.2
 _SHADOW = np.array([0.50, 0.53, 0.60], np.float32)  # what is left of the ground colour in full shadow
 _SMOOTHNESS = 0.72  # share of the surface normal against the normal of the single ball
 _LIFT = 2.0  # texels off the surface, where shadows are looked up
+_THROUGH = 0.35  # light that a shadow lets through to hair
 _FATNESS = 1.15  # balls overlap a little, so that a surface has no holes
 BAND = 1 << 18  # pixels that are drawn at once
 KEPT_BANDS = 4  # a picture of that many keeps its colliders for the next frame of a film
@@ -57,7 +59,7 @@ class Pixels:
 
 @dataclass
 class Contents:
-    """What a frame shows, for all bands of the picture: particles, surfaces, springs, colliders and their shadows.
+    """What a frame shows, for all bands of the picture: particles, surfaces, springs, strands, colliders and shadows.
 
     `casters` (N, 3) [m] are the points that cast shadows, `spacing` [m] how far they are apart.
     """
@@ -68,6 +70,8 @@ class Contents:
     balls: Balls
     solids: list[Solid]
     wires: list[Wires]
+    tubes: list[Tubes]
+    strands: Tubes  # all of them
     casters: np.ndarray
     spacing: float
     shadows: Shadows | None
@@ -79,11 +83,15 @@ class Contents:
         key = b"" if frame.poses is None else b"".join(np.asarray(part).tobytes() for part in frame.poses)
         shapes, clouds, solids = view.shapes(frame), view.clouds(frame), view.solids(frame)
         balls = _gather(clouds)
-        spacing = 2 * min((cloud.radius for cloud in clouds), default=view.extent / 200)
+        tubes = view.strands(frame)
+        spacing = 2 * min((cloud.radius for cloud in clouds), default=view.extent / (800 if tubes else 200))
         skins = [sample_surface(one, min(view.extent / 150, spacing)) for one in solids]
-        casters = np.concatenate([balls.x, shadow_points(view, shapes), *skins])
+        hair = [one.casters(spacing) for one in tubes]
+        casters = np.concatenate([balls.x, shadow_points(view, shapes), *skins, *hair])
         shadows = Shadows(light, casters, spacing) if len(casters) else None
-        return cls(key, shapes, clouds, balls, solids, view.wires(frame), casters, spacing, shadows)
+        wires = view.wires(frame)
+        strands = merged(tubes)
+        return cls(key, shapes, clouds, balls, solids, wires, tubes, strands, casters, spacing, shadows)
 
 
 class SplatRenderer:
@@ -136,14 +144,17 @@ class _Band:
             canvas.lines(wires, line_width(self.view.camera, self.size), LINE)
         balls = replace(frame.balls)
         balls.pixels, balls.rho = canvas.balls(balls.x, balls.radius)
+        strands = frame.strands
+        canvas.tubes(strands.x, strands.radius, strands.segments, len(balls.x))
         index = np.flatnonzero(canvas.owner != NOTHING)
         pixels = self._visible(index, canvas.depth[index], canvas.owner[index], stage)
         _show_balls(pixels, balls, frame, self.view.camera)
+        hair = self._show_tubes(pixels, frame)
         solid = np.flatnonzero(pixels.owner < LINE)
         number = LINE - 1 - pixels.owner[solid]
         pixels.normal[solid] = np.concatenate([stage.normals, normals])[number]
         pixels.color[solid] = np.concatenate([stage.colors, colors])[number]
-        lit = self._light(pixels, frame.shadows)
+        lit = self._light(pixels, frame.shadows, hair)
         return _finish(self._background(stage, frame), pixels, lit, self.view.size)
 
     def _stage_of(self, frame: Contents) -> Stage:
@@ -164,17 +175,37 @@ class _Band:
         openness = np.ones(len(free), np.float32)
         return Pixels(column[free], row[free], depth[free], owner[free], empty, empty.copy(), openness)
 
-    def _light(self, pixels: Pixels, shadows: Shadows | None) -> np.ndarray:
+    def _show_tubes(self, pixels: Pixels, frame: Contents) -> Hair | None:
+        """Fill in the pixels that strands own; how these are lit, or None where there are none."""
+        first = len(frame.balls.x)
+        mine = np.flatnonzero(pixels.owner >= first) if frame.tubes else np.zeros(0, np.intp)
+        if not len(mine):
+            return None
+        spots = np.stack([pixels.column[mine], pixels.row[mine]], axis=1) + np.float32(0.5)
+        camera = self.view.camera
+        hair, normal, color, openness = show_tubes(
+            mine, spots, pixels.owner[mine] - first, frame.strands, frame.tubes, camera, self.size
+        )
+        pixels.normal[mine], pixels.color[mine], pixels.openness[mine] = normal, color, openness
+        return hair
+
+    def _light(self, pixels: Pixels, shadows: Shadows | None, hair: Hair | None) -> np.ndarray:
         """Linear colours (P, 3) under one lamp, a bright sky and a dim ground."""
         normal, openness = pixels.normal, pixels.openness
         lamp = np.clip((normal @ self.light + np.float32(0.12)) / np.float32(1.12), 0, 1)
+        if hair is not None:
+            lamp[hair.pixels] = hair.lamp(self.light, lamp[hair.pixels])
         if shadows is not None:
             bright = np.flatnonzero(lamp > 0)
             x = _points(pixels, bright, self.view.camera, self.size)
             # Flat faces that the light grazes need up to twice the lift to be free of moire.
             lift = np.where(pixels.owner[bright] < LINE, 2 - lamp[bright], np.float32(1))
             x += normal[bright] * (np.float32(_LIFT * shadows.texel) * lift)[:, None]
-            lamp[bright] *= np.float32(0.12) + np.float32(0.88) * shadows.lit(x)
+            lit = shadows.lit(x)
+            if hair is not None:  # hair lets light through
+                thin = hair.spread(len(lamp))[bright]
+                lit += np.float32(_THROUGH) * thin * (1 - lit)
+            lamp[bright] *= np.float32(0.12) + np.float32(0.88) * lit
         sky = openness * (np.float32(0.5) + np.float32(0.5) * normal[:, 1])
         rim = np.clip(1 + normal @ self.view.camera.basis()[2].astype(np.float32), 0, 1)
         rim *= np.float32(0.05) * rim * rim * openness
@@ -183,6 +214,9 @@ class _Band:
         for channel, (warm, cool) in enumerate(((0.64, 0.28), (0.62, 0.31), (0.58, 0.36))):
             shade = np.float32(warm) * lamp + np.float32(cool) * sky + dim
             lit[:, channel] = pixels.color[:, channel] * shade + rim
+        if hair is not None:
+            gloss = hair.gloss(self.light, self.view.camera.basis()[2]) * lamp[hair.pixels]
+            lit[hair.pixels] += gloss[:, None]
         lit[pixels.owner == LINE] = _LINE_COLOR
         return lit
 
@@ -227,7 +261,7 @@ def _points(pixels: Pixels, chosen: np.ndarray, camera: Camera, size: tuple[int,
 
 def _show_balls(pixels: Pixels, balls: Balls, frame: Contents, camera: Camera) -> None:
     """Fill in the pixels that balls own: their normals, colours and openness."""
-    mine = np.flatnonzero(pixels.owner >= 0)
+    mine = np.flatnonzero((pixels.owner >= 0) & (pixels.owner < len(balls.x)))
     if not len(mine):
         return
     ball = pixels.owner[mine]

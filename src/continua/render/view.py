@@ -17,6 +17,7 @@ from continua.render.bodies import solid_of, wires_of
 from continua.render.camera import Camera, framing
 from continua.render.colliders import Drawable, Ground, Solid, Wires, drawables, seen_from
 from continua.render.colors import ColorScale, color_scale
+from continua.render.strands import Tubes, tubes_of
 
 _KNOT = 0.15  # radius of the points of a spring network over the length of its springs
 COARSE = (
@@ -67,7 +68,7 @@ class View:
         clouds = []
         center = (self.lower + self.upper) / 2
         for body in self.shown(frame):
-            if body.skin() is not None:
+            if body.skin() is not None or body.strands() is not None:
                 continue
             x = in_space(body.x)
             near = (np.abs(x - center) < 30 * self.extent).all(axis=1)  # False for NaN
@@ -95,6 +96,11 @@ class View:
         """The springs of bodies without a surface."""
         wires = [wires_of(body) for body in self.shown(frame)]
         return [one for one in wires if one is not None]
+
+    def strands(self, frame: Frame) -> list[Tubes]:
+        """The strands of a 3D frame."""
+        tubes = [tubes_of(body, self.scale.colors(body)) for body in self.shown(frame)]
+        return [one for one in tubes if one is not None]
 
     def spacing(self, body: BodyFrame) -> float:
         """Typical distance of neighbouring particles [m]; decided once, so that a film does not flicker."""

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel
 from pydantic_core import PydanticCustomError
 
-from continua._model import _vector_length
 from continua.bodies.body import HOMES, MAIN, SOLIDS
 from continua.bodies.fields import mistake
 from continua.bodies.variation import Gradient, check_range, numeric_fields, same_kind
 from continua.contact.penalty import GridContact
 from continua.errors import MaterialError
-from continua.geometry.meshes import Cloth
-from continua.geometry.shapes import Shape
+from continua.geometry.meshes import Cloth, Fur
 from continua.integrators import Optimization
 from continua.materials import Material, NativeMaterial
 from continua.materials.base import CATALOGUE
 from continua.materials.incompressible import IncompressibleFluid
 from continua.scene.messages import suggestion
+from continua.scene.places import Path, dimensions
 from continua.timestep import beyond_stability
 
 if TYPE_CHECKING:
     from continua.scene.models import Scene
 
-Path = tuple[str | int, ...]
+FREE_OR_HELD = ("free", "held")  # roots of strands that follow nothing
 
 
 def problem(path: Path, message: str) -> PydanticCustomError:
@@ -36,7 +34,7 @@ def problem(path: Path, message: str) -> PydanticCustomError:
 
 def default_names(scene: Scene) -> None:
     """Give unnamed bodies, meshes, emitters and drains names: body1, body2, ..., solid1, ..., emitter1, ..."""
-    kinds = ("body", "solid", "springs", "emitter", "drain")
+    kinds = ("body", "solid", "springs", "strands", "rigid", "emitter", "drain")
     groups: dict[str, list[Any]] = {kind: list(getattr(scene, kind)) for kind in kinds}
     taken = {item.name for items in (*groups.values(), scene.collider) for item in items if item.name}
     for kind, items in groups.items():
@@ -57,15 +55,19 @@ def free_name(wanted: str, taken: set[str | None]) -> str:
 
 def check_scene(scene: Scene) -> None:
     """Raise a validation error for the first rule the scene breaks."""
-    if not (scene.body or scene.solid or scene.springs or scene.emitter):
+    if not (scene.body or scene.solid or scene.springs or scene.strands or scene.rigid or scene.emitter):
         raise problem(
-            (), "has nothing to simulate: add at least one [[body]], [[solid]], [[springs]] or [[emitter]]"
+            (),
+            "has nothing to simulate: add at least one [[body]], [[solid]], [[springs]], [[strands]], [[rigid]] or "
+            "[[emitter]]",
         )
     if wrong := beyond_stability(scene.simulation.elastic_cfl, scene.simulation.force_dt):
         raise problem(("simulation", "elastic_cfl"), wrong)
     check_names(scene)
     check_continua(scene)
     check_meshes(scene)
+    check_strands(scene)
+    check_rigid(scene)
     check_materials(scene)
     check_contacts(scene)
     check_dimension(scene)
@@ -81,7 +83,7 @@ def check_scene(scene: Scene) -> None:
 def check_names(scene: Scene) -> None:
     """No two bodies, meshes, emitters, drains, colliders or boundaries share a name."""
     seen: dict[str, str] = {}
-    for kind in ("body", "solid", "springs", "emitter", "drain", "collider", "boundary"):
+    for kind in ("body", "solid", "springs", "strands", "rigid", "emitter", "drain", "collider", "boundary"):
         for index, item in enumerate(getattr(scene, kind)):
             name = getattr(item, "name", None)
             if name in seen:
@@ -92,19 +94,21 @@ def check_names(scene: Scene) -> None:
 
 def members(scene: Scene) -> Iterator[tuple[str, int, Any]]:
     """(kind, number, settings) of everything that belongs to a continuum."""
-    for kind in ("body", "solid", "springs", "emitter"):
+    for kind in ("body", "solid", "springs", "strands", "rigid", "emitter"):
         for index, item in enumerate(getattr(scene, kind)):
             yield kind, index, item
 
 
 def moves_itself(item: Any) -> bool:
     """Whether a body moves on its own and only shows the grid its surface."""
-    return isinstance(getattr(item, "contact", None), GridContact)
+    if hasattr(item, "self_moving"):
+        return bool(item.self_moving)
+    return hasattr(item, "home") or isinstance(getattr(item, "contact", None), GridContact)
 
 
 def home_of(item: Any) -> str:
     """The continuum that a table belongs to."""
-    return str(item.continuum or (SOLIDS if moves_itself(item) else MAIN))
+    return str(item.continuum or getattr(item, "home", SOLIDS if moves_itself(item) else MAIN))
 
 
 def continua(scene: Scene) -> list[str]:
@@ -227,7 +231,7 @@ def side_of(scene: Scene, name: str, path: Path) -> str:
 
 def is_free(scene: Scene, name: str) -> bool:
     """Whether this is a mesh that moves on its own, not with a grid."""
-    for mesh in (*scene.solid, *scene.springs):
+    for mesh in (*scene.solid, *scene.springs, *scene.strands):
         if mesh.name == name and not moves_itself(mesh):
             optimized = isinstance(integrator_of(scene, home_of(mesh)), Optimization)
             alone = optimized and not (scene.body or scene.emitter)
@@ -237,8 +241,8 @@ def is_free(scene: Scene, name: str) -> bool:
 
 def check_meshes(scene: Scene) -> None:
     """Mesh bodies have a mass, a material that meshes can be made of, and an integrator that moves them."""
-    kinds: tuple[tuple[str, list[Any]], ...] = (("solid", scene.solid), ("springs", scene.springs))
-    for kind, index, body in [(kind, i, body) for kind, bodies in kinds for i, body in enumerate(bodies)]:
+    meshes = [entry for entry in members(scene) if entry[0] in ("solid", "springs", "strands")]
+    for kind, index, body in meshes:
         integrator = integrator_of(scene, home_of(body))
         if integrator.incompressible:
             raise problem(
@@ -247,7 +251,7 @@ def check_meshes(scene: Scene) -> None:
                 '"semi-implicit"',
             )
         if moves_itself(body):
-            check_surface(kind, index, body)
+            check_self_moving(kind, index, body)
         elif body.on_grid is False and not isinstance(integrator, Optimization):
             raise problem(
                 (kind, index, "on_grid"),
@@ -263,14 +267,51 @@ def check_meshes(scene: Scene) -> None:
             raise problem(("springs", index, "springs"), "is a cloth, which needs a 3D scene")
 
 
-def check_surface(kind: str, index: int, body: Any) -> None:
-    """A body that only shows the grid its surface is a solid, and not on the grid."""
-    if kind != "solid":
+def check_strands(scene: Scene) -> None:
+    """Strands live in 3D, and name what they grow on or are rooted in."""
+    for index, body in enumerate(scene.strands):
+        if scene.dimension == 2:
+            raise problem(
+                ("strands", index),
+                "is for 3D scenes: give simulation.gravity three numbers, or use [[springs]]",
+            )
+        if body.friction is not None and (body.contact is not None or body.on_grid is not None):
+            raise problem(
+                ("strands", index, "friction"),
+                "is that of strands that move on their own: leave it out, or contact and on_grid",
+            )
+        kinds = ("solid", "springs", "rigid", "collider")
+        if isinstance(body.curves, Fur) and isinstance(body.curves.on, str):
+            check_known(scene, body.curves.on, ("strands", index, "curves", "on"), *kinds)
+        if isinstance(body.roots, str) and body.roots not in FREE_OR_HELD:
+            check_known(scene, body.roots, ("strands", index, "roots"), *kinds)
+
+
+def check_rigid(scene: Scene) -> None:
+    """Rigid bodies have a mass, and an axle or a velocity."""
+    for index, body in enumerate(scene.rigid):
+        if (body.mass is None) == (body.density is None):
+            raise problem(("rigid", index), "needs either mass or density, and not both")
+        if body.axle is not None and body.velocity is not None:
+            raise problem(
+                ("rigid", index, "velocity"), "does not fit an axle, about which a body only turns: use spin"
+            )
+        if integrator_of(scene, home_of(body)).incompressible:
+            raise problem(
+                ("rigid", index),
+                'cannot move in an incompressible flow: set simulation.integrator to "symplectic"',
+            )
+
+
+def check_self_moving(kind: str, index: int, body: Any) -> None:
+    """What only shows the grid its surface is a solid, or strands, and not on the grid."""
+    if kind == "springs":
         raise problem((kind, index, "contact"), 'is of the type "grid", which is for solids: leave type out')
     if body.on_grid:
         raise problem(
             (kind, index, "on_grid"),
-            'is true, but with contact.type = "grid" only the surface is there: leave one of them out',
+            f'is true, but with contact.type = "{body.contact.type}" only what touches others is there: leave one of '
+            "them out",
         )
 
 
@@ -356,58 +397,14 @@ def check_drains(scene: Scene) -> None:
 def check_hidden(scene: Scene) -> None:
     """What is hidden in pictures is there."""
     for index, name in enumerate(scene.render.hide):
-        check_known(scene, name, ("render", "hide", index), "body", "solid", "springs", "emitter")
+        check_known(
+            scene, name, ("render", "hide", index), "body", "solid", "springs", "strands", "rigid", "emitter"
+        )
 
 
 def check_known(scene: Scene, name: str, path: Path, *kinds: str) -> None:
     """`name` is the name of something of one of these kinds."""
-    known = [str(item.name) for kind in kinds for item in getattr(scene, kind)]
+    known = [item.name for kind in kinds for item in getattr(scene, kind) if item.name is not None]
     if name not in known:
         what = f"{', '.join(kinds[:-1])} or {kinds[-1]}{suggestion(name, known)}"
         raise problem(path, f'is "{name}", but there is no such {what} (known: {", ".join(known) or "none"})')
-
-
-def dimensions(scene: Scene) -> Iterator[tuple[Path, int]]:
-    """(path, dimension) of every vector and every shape."""
-    for path, part in parts(scene, ()):
-        for name, field in model_fields(part).items():
-            if mentions_vector(field.annotation, *field.metadata):
-                yield from vectors(getattr(part, name), (*path, name))
-    for path, part in parts(scene, ()):
-        if isinstance(part, Shape) and getattr(part, "path", None) is None:
-            yield path, part.dimension
-
-
-def parts(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
-    """The settings objects and domain objects at and below a value, each with its place."""
-    if isinstance(value, (list, tuple)):
-        for index, entry in enumerate(value):
-            yield from parts(entry, (*path, index))
-    elif model_fields(value):
-        yield path, value
-        for name in model_fields(value):
-            yield from parts(getattr(value, name), (*path, name))
-
-
-def vectors(value: Any, path: Path) -> Iterator[tuple[Path, int]]:
-    """(path, length) of a vector, or of each vector in a list of vectors."""
-    if not isinstance(value, (list, tuple)):
-        return
-    if any(isinstance(entry, (int, float)) for entry in value):
-        yield path, len(value)
-    for index, entry in enumerate(value):
-        yield from vectors(entry, (*path, index))
-
-
-def mentions_vector(annotation: Any, *metadata: Any) -> bool:
-    """True for the type `Vector` and for unions and lists of it."""
-    found = any(getattr(item, "func", None) is _vector_length for item in metadata)
-    inner = getattr(annotation, "__metadata__", ())
-    return found or any(mentions_vector(entry, *inner) for entry in get_args(annotation))
-
-
-def model_fields(value: Any) -> dict[str, Any]:
-    """Fields of a pydantic model or pydantic dataclass instance; empty for everything else."""
-    if isinstance(value, BaseModel):
-        return dict(type(value).model_fields)
-    return dict(getattr(type(value), "__pydantic_fields__", {}))

@@ -17,10 +17,10 @@ from continua.continuum import Contact, Continuum
 from continua.errors import ContinuaError, SceneError
 from continua.io.checksum import text_checksum
 from continua.scene import catalogue
-from continua.scene.checks import model_fields
 from continua.scene.messages import UNKNOWN, key_path, scene_error, shown, suggestion
 from continua.scene.models import Scene
 from continua.scene.overrides import apply_overrides
+from continua.scene.places import model_fields
 from continua.scene.toml import TOMLError, parse
 
 

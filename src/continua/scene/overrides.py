@@ -12,7 +12,19 @@ from continua.scene import schema as lookup
 from continua.scene.messages import Path, key_path, suggestion, unknown_key
 from continua.scene.toml import TOMLError, parse
 
-LISTS = ("body", "solid", "springs", "continuum", "contact", "collider", "boundary", "emitter", "drain")
+LISTS = (
+    "body",
+    "solid",
+    "springs",
+    "strands",
+    "rigid",
+    "continuum",
+    "contact",
+    "collider",
+    "boundary",
+    "emitter",
+    "drain",
+)
 # Settings of explicit steps alone.
 EXPLICIT_ONLY = ("elastic_cfl", "stress_transfer", "deformation")
 

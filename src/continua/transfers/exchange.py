@@ -131,6 +131,12 @@ class Exchange:
             **self._on_grid, links=self.links, values=rows, squared=squared, add=add, nodes=nodes
         )
 
+    def scatter_matrices(self, matrices: NDArray, nodes: NDArray, *, add: bool = False) -> None:
+        """Sums of matrices T (N, d, d), in order of creation, times the gradients of the weights, T grad w."""
+        d = self.dimension
+        rows = self.particles.to_rows(matrices.reshape(len(matrices), d * d))
+        _core.scatter_matrices(**self._on_grid, links=self.links, values=rows, add=add, nodes=nodes)
+
     # ---- nodes to particles ----------------------------------------------------------------------------------
 
     def values_at(self, nodes: NDArray) -> NDArray[np.float64]:
@@ -138,6 +144,13 @@ class Exchange:
         values = self._values.get(self.particles.arrays.x.shape, self.dtype)
         _core.gather_values(**self._on_grid, links=self.links, nodes=nodes, values=values)
         return self.particles.by_id(values)
+
+    def gradients_at(self, nodes: NDArray) -> NDArray[np.float64]:
+        """Gradients of a node field at the particles, d v_a / d x_b (N, d, d), in order of creation."""
+        d = self.dimension
+        values = np.zeros((d * d, self.particles.arrays.capacity), self.dtype)
+        _core.gather_gradients(**self._on_grid, links=self.links, nodes=nodes, values=values)
+        return self.particles.by_id(values).reshape(-1, d, d)
 
     def advance(self, nodes: NDArray, change: NDArray | None, dt: float) -> dict[str, float]:
         """Velocities, C, F, plastic flow and positions at the end of a step, written to the next arrays.
