@@ -38,7 +38,7 @@ def moving(seed, count=40):
 
 
 def test_crossings_are_where_the_distance_becomes_zero():
-    x0, x1, segments = moving(1, 60)
+    x0, x1, segments = moving(1, 50)
     crossed, times, *_ = crossed_segments(x0, x1, segments)
     pairs = all_pairs(segments)
     found = {tuple(pair) for pair in crossed}

@@ -55,10 +55,10 @@ def ends(body_points: int, segments: int) -> np.ndarray:
     return (place < 2) | (place > segments - 2)
 
 
-def two_bars(**contact: Any) -> tuple[ct.Simulation, ct.Strands]:
+def two_bars(world: dict[str, Any] | None = None, **contact: Any) -> tuple[ct.Simulation, ct.Strands]:
     """One strand held at its ends, and a free one across that falls on it at 1 m/s."""
     lines = curves(bar(0, (0, 0, 0.003), 0.3, 15), bar(2, (0.004, 0.03, 0), 0.3, 15), segments=15)
-    sim = ct.Simulation(0.02, (0.0, -9.81, 0.0))
+    sim = ct.Simulation(0.02, (0.0, -9.81, 0.0), **(world or {}))
     held = ct.Scripted(ends(16, 15).nonzero()[0])
     velocity = np.zeros((32, 3))
     velocity[16:, 1] = -1.0

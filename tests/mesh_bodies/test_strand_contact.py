@@ -30,6 +30,13 @@ def test_a_strand_that_falls_on_another_stays_above(contact: dict[str, Any]) -> 
         assert seen["strand_contacts"] > 0
 
 
+@pytest.mark.parametrize("option", [{"integrator": "optimization"}, {"precision": "single"}])
+def test_so_it_does_in_implicit_steps_and_in_single_precision(option: dict[str, Any]) -> None:
+    sim, body = two_bars(world=option, **NO_GRID)
+    seen = run(sim, 0.12)
+    assert seen["strand_contacts"] > 0 == seen["strand_crossings"]
+
+
 def test_without_impulses_and_grid_it_falls_through() -> None:
     sim, _ = two_bars(sweeps=0, **NO_GRID)
     assert run(sim, 0.12)["strand_crossings"] >= 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,10 +56,15 @@ class CollisionParticles:
         """Those of a mask (Q,)."""
         return replace(self, facet=self.facet[chosen], weights=self.weights[chosen], mass=self.mass[chosen])
 
-    @property
+    @cached_property
     def corners(self) -> Indices:
         """Vertices of the facet of every particle (Q, d)."""
         return self.facets[self.facet]
+
+    @cached_property
+    def _counts(self) -> NDArray[np.intp]:
+        """Number of particles of every facet (F,)."""
+        return np.bincount(self.facet, minlength=len(self.facets))
 
     def at(self, values: Array) -> Array:
         """Values of vertices (N, ...) at the particles (Q, ...)."""
@@ -73,8 +79,7 @@ class CollisionParticles:
 
     def areas(self, points: Array) -> Array:
         """Outward normals times the part of the facet's area that is the particle's (Q, d) [m^(d-1)]."""
-        counts = np.bincount(self.facet, minlength=len(self.facets))
-        return (facet_normals(points, self.facets) / counts[:, None])[self.facet]
+        return (facet_normals(points, self.facets) / self._counts[:, None])[self.facet]
 
     def collected(self, values: Array, count: int) -> Array:
         """Sums over the particles (Q, d), by their weights, at the vertices (count, d)."""

@@ -11,7 +11,7 @@ from continua.contact.collision_particles import CollisionParticles
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
-HAIR = 1e-9  # barycentric coordinate up to which a point is on the surface of a tetrahedron
+HAIR = 1e-9  # barycentric coordinate down to which a point belongs to a tetrahedron
 LOOKS = 24.0  # at depths, per second: they take as long as a step
 
 
@@ -73,7 +73,7 @@ def _inside(
     flat = np.abs(np.linalg.det(edges)) < 1e-300
     edges[flat] = np.eye(3)
     weights = np.einsum("cab,cb->ca", np.linalg.inv(edges)[cell], x[point] - tets[cell, 0])
-    within = (weights > HAIR).all(axis=1) & (weights.sum(axis=1) < 1 - HAIR) & ~flat[cell]
+    within = (weights > -HAIR).all(axis=1) & (weights.sum(axis=1) < 1 + HAIR) & ~flat[cell]
     return np.unique(point[within])
 
 

@@ -3,21 +3,20 @@
 The bunnies, loaves with a head and two ears, are coarse meshes that move on their own: the grid only tells points on
 their surface what they meet (W20 section 4.4). Each other and themselves they meet by how these points share the
 velocities of nodes, the sand by the law at nodes of two continua. Nothing sticks: without friction all of the sand runs
-off. On one common grid, where W20 needs twenty times as many tetrahedra to keep sand out, most of it stays on any of
-them.
+off. On one common grid, where W20 needs twenty times as many tetrahedra to keep sand out, most of it stays on.
 
 What to look at: sand breaks over heads and backs and lies around the bunnies in the end. The share of it that is still
 above them after 0.8 s in the small version, by friction between sand and bunnies:
 
 | friction              | 0   | 0.3  | 1    | all on one grid |
 |-----------------------|-----|------|------|-----------------|
-| sand left on them     | @A@ | @B@ | @C@ | @D@            |
+| sand left on them     | 0 % | 15 % | 46 % | 68 %           |
 
 A layer rests where the ground is less steep than the angle of friction: nowhere, below 17 degrees, and as steep as sand
-itself can stand. Try `--set contact.friction=0.3`. Single grains get into the ears, which are four cells thick, by up to
-@G@ of a cell, and come out again.
+itself can stand. Try `--set contact.friction=0.3`. Single grains get into the ears, which are four cells thick, by up
+to half a cell, and come out again.
 
-@COST@ and on one busy core about @T@.
+8 600 particles, 1 000 vertices, 3 900 steps; on one core 55 s.
 """
 
 import math
@@ -46,7 +45,7 @@ from continua.scene import (
 )
 from continua.validation.case import Measurement, at_least, at_most, between
 
-COST = "@COSTB@"
+COST = "8 600 particles, 1 000 vertices, 3 900 steps, 55 s"
 SMALL = ["dx=0.035", "solid.mesh.size=0.08", "duration=0.8"]
 PLAIN = ["solid.contact={}", "solid.on_grid=true", "solid.continuum=sand", "contact=[]"]
 WRONG = [("sand and bunnies on one grid", PLAIN, "left on the bunnies")]
@@ -131,8 +130,8 @@ def check(run: SceneRun) -> list[Measurement]:
     low, high = (0.0, 0.05) if friction <= SLIDES else (0.3, 1.0) if friction >= HOLDS else (0.02, 0.9)
     return [
         between("part of the sand left on the bunnies", left_on_top(sim), low, high),
-        at_most("deepest grain in a bunny [cells]", run.most("grain"), 1.0),
+        at_most("deepest grain in a bunny [cells]", run.most("grain"), 0.5),
         at_most("deepest point of a bunny in a bunny [cells]", run.most("solid"), 0.5),
         at_least("least volume of an element", run.least("volume"), 0.1),
-        at_most("momentum that is not explained", momentum_gap(sim, run.start), 0.01),
+        at_most("momentum that is not explained", momentum_gap(sim, run.start), 0.05),
     ]

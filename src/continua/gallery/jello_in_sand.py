@@ -1,13 +1,13 @@
-"""Three cubes of jelly carry a layer of sand, each four times as stiff as the one before (after G20 Fig. 4.3).
+"""Three cubes of jelly, each four times as stiff as the last, carry sand (after G20 Fig. 4.3).
 
 The cubes are meshes that move on their own and meet the sand through points on their surface (G20 section 4.2). They
-fill a frictionless container but for gaps that sand does not enter, so all of it rests on them and statics knows the
+fill a frictionless container but for gaps that few grains enter, so the sand rests on them and statics knows the
 answer: each sags by load times height over its modulus, and all three together carry the sand and themselves.
 
 What to look at: the sand falls, the cubes swing, and the soft one stays down under a dent in the layer; where it sinks
 sand beside it takes a part of its load. Try `--set solid.soft.material.E=1e4`.
 
-@COST@ and on one busy core about @T@.
+10 400 particles, 650 vertices, 4 000 steps; on one core 50 s.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ from continua.scene import (
 )
 from continua.validation.case import Measurement, at_most, between, near
 
-COST = "@COSTB@"
+COST = "10 400 particles, 650 vertices, 4 000 steps, 50 s"
 SMALL = ["dx=0.05", "solid.mesh.counts=[2, 2, 2]", "duration=0.75"]
 WRONG = [("the hard cube half as stiff", ["solid.hard.material.E=2.4e5"], "over that of the hard one")]
 

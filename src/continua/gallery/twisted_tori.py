@@ -5,8 +5,8 @@ where that pushes a surface it is an impulse. It acts between the tori and betwe
 lets surfaces creep into each other, the less the shorter the steps: these are half as long as they could be.
 
 What to look at: the rings snap tight, the hoops flatten where they hang on each other, and the turning winds them up.
-They stay linked, by the double integral of Gauss over their centre lines, which is 1 for a chain and 0 for rings that have
-passed through each other.
+They stay linked, by the double integral of Gauss over their centre lines, which is 1 for a chain and 0 for rings that
+have passed through each other.
 
 1 700 vertices, 6 100 tetrahedra, 2 600 steps; on one core 45 s, most of them for which surfaces face each other.
 """
