@@ -35,8 +35,19 @@ def test_the_gallery_is_complete() -> None:
     contact = {"torus-ground", "torus-hole", "box-stack", "blob-between-cubes", "tori-bowl"}
     continua = {"sand-slides-on-jello", "snow-off-roof"}
     hybrid = {"bunnies-in-sand", "jello-in-sand", "twisted-tori", "mannequin-wall"}
+    rigid = {"pinwheel", "dominoes", "rolling"}
     assert (
-        promised | granular | viscoelastic | transfers | flow | poured | meshes | contact | continua | hybrid
+        promised
+        | granular
+        | viscoelastic
+        | transfers
+        | flow
+        | poured
+        | meshes
+        | contact
+        | continua
+        | hybrid
+        | rigid
         <= set(NAMES)
     )
 

@@ -1,4 +1,4 @@
-"""Falling sand turns a wheel, and the bearing brings it to rest once the sand has gone (W20 Fig. 4.1).
+"""Falling sand turns a wheel, and its bearing stops it once the sand has gone (W20 Fig. 4.1).
 
 The wheel is a rigid body: a closed triangle mesh of six paddles and a hub, with the mass and the inertia of what it
 encloses, on an axle about which it turns and does nothing else. It exchanges impulses with the sand, a continuum of its
