@@ -12,7 +12,7 @@ What to look at: the stream comes down on the right, so the wheel turns clockwis
 as the sand. Each paddle carries a heap down and lets it go. When the last sand has left, the wheel slows down by the
 friction of its bearing, exp(-t c / I).
 
-13 000 particles, 6 000 steps; on two cores about 3 minutes.
+15 000 particles, 4 200 steps; on a busy core about 4 minutes.
 """
 
 import numpy as np
@@ -37,7 +37,7 @@ from continua.scene import (
 )
 from continua.validation.case import Measurement, at_least, at_most, near
 
-COST = "13 000 particles, 6 000 steps, 3 min"
+COST = "15 000 particles, 4 200 steps, 4 min"
 SMALL = ["dx=0.05", "duration=2.2"]
 WRONG = [
     ("a motor helps", ["rigid.wheel.axle.motor={torque=-5.0}"], "wheel gained over"),
