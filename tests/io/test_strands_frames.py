@@ -10,7 +10,8 @@ import pytest
 
 from continua.geometry.curves import Curves
 from continua.geometry.meshes import read_curves
-from continua.io import BodyFrame, Frame, Recorder, RunFolder, export
+from continua.geometry.tubes import SIDES, tubes
+from continua.io import BodyFrame, Frame, Recorder, RunFolder, export, mesh
 from continua.io.frames import read_frame, write_frame
 
 CURVES = Curves(np.random.default_rng(1).random((9, 3)), [2, 4, 3])
@@ -115,3 +116,25 @@ def test_info_knows_strands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     run = make_run(tmp_path / "run")
     assert main(["info", str(run.path)]) == 0
     assert "frames      2" in capsys.readouterr().out
+
+
+def test_tubes_are_closed_and_have_the_volume_of_prisms() -> None:
+    """A polygon of n sides has the area n/2 sin(2 pi/n) r^2; a straight tube the volume of its prism."""
+    trimesh = pytest.importorskip("trimesh")
+    straight = Curves([(0, 0, 0), (0, 0.5, 0), (0, 2, 0), (3, 0, 0), (3, 0, 1)], [3, 2])
+    vertices, faces, normals = tubes(straight.points, straight.offsets, np.full(5, 0.1))
+    surface = trimesh.Trimesh(vertices, faces, process=False)
+    assert surface.is_watertight and surface.is_winding_consistent
+    area = SIDES / 2 * np.sin(2 * np.pi / SIDES) * 0.1**2
+    assert surface.volume == pytest.approx(area * (2 + 1), rel=1e-12)
+    assert np.linalg.norm(normals, axis=1) == pytest.approx(1.0, rel=1e-12)
+    assert np.abs(vertices - normals * 0.1 - np.repeat(straight.points, SIDES, axis=0)).max() < 1e-15
+    bent = tubes(CURVES.points, CURVES.offsets, np.full(9, 0.01))
+    assert trimesh.Trimesh(bent[0], bent[1], process=False).is_watertight
+
+
+def test_meshing_strands_gives_their_tubes(tmp_path: Path) -> None:
+    pytest.importorskip("pysplashsurf")
+    trimesh = pytest.importorskip("trimesh")
+    surface = trimesh.load(mesh(make_run(tmp_path / "run").path)[1], process=False)
+    assert surface.is_watertight and len(surface.vertices) == 9 * SIDES

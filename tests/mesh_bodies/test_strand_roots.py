@@ -152,9 +152,10 @@ def run_for(sim: ct.Simulation, duration: float) -> float:
     return largest
 
 
+@pytest.mark.parametrize("on_grid", [None, True])
 @pytest.mark.parametrize("integrator", ["symplectic", "optimization"])
-def test_hair_turns_with_the_head_that_it_grows_on(integrator: str) -> None:
-    sim, hair = simulation(integrator)
+def test_hair_turns_with_the_head_that_it_grows_on(integrator: str, on_grid: bool | None) -> None:
+    sim, hair = simulation(integrator, on_grid=on_grid)
     start = hair.x[hair.roots.numbers]
     run_for(sim, 0.1)
     turned = start @ rotation_matrix(2.0 * sim.time, (0, 0, 1), 3).T
@@ -178,6 +179,19 @@ def test_hair_flies_with_a_head_that_nobody_holds(integrator: str) -> None:
     late = np.abs(near.signed_distance(off)).max()
     assert late < 2.0 * largest**2 + 1e-12
     assert late < 0.05 * 0.1 * 1.0  # much less than a root that stays
+
+
+def test_hair_flies_with_a_rigid_body() -> None:
+    """The feet of all roots stay at their places on it, but for its acceleration in a step."""
+    sim = ct.Simulation(0.05, (0, -9.81, 0))
+    spin = ct.velocities.Rigid((1.0, 0, 0), angular=(0, 3.0, 2.0), center=(0, 0, 0))
+    body = sim.add(ct.RigidBody(ct.shapes.Box((0, 0, 0), (0.2, 0.3, 0.4)), density=500, velocity=spin))
+    hair = sim.add(ct.Strands(fur(body), ROD))
+    largest = run_for(sim, 0.05)
+    assert np.abs(hair.x[hair.roots.numbers] - hair.rest[hair.roots.numbers]).max() > 0.04
+    # gravity and 3.6^2 0.27 m/s^2 of the corners, twice
+    late = np.abs(hair.x[hair.roots.numbers] - hair.roots.places(sim.time)).max()
+    assert late < 2 * (9.81 + 3.6**2 * 0.27) * largest**2 + 1e-12
 
 
 def test_free_strands_fall_and_held_ones_hang() -> None:

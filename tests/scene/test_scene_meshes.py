@@ -317,7 +317,7 @@ MISTAKES = {
     "hiding": (
         "[run]",
         '[render]\nhide = ["cub"]\n[run]',
-        ["render.hide[0]", "springs or emitter", '"cube"?'],
+        ["render.hide[0]", "strands or emitter", '"cube"?'],
     ),
     "draining": (
         "[run]",

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from continua._validation import shown
 from continua.bodies.body import Body
+from continua.contact.colliders import Collider
 from continua.contact.motions import Motion, MotionFunction, as_motion
 from continua.errors import GeometryError, SetupError
 from continua.geometry.base import Array, Shape
@@ -85,6 +86,13 @@ class Roots:
         places = feet[:, None] + np.einsum("sij,skj->ski", frames, self._local)
         return places.reshape(-1, 3), np.einsum("sij,skj->sik", frames, self._frames)
 
+    def start(self, rest: Array) -> Array:
+        """Where the points of all strands (N, 3) [m] are at first: what moves as told may not start at rest."""
+        if not isinstance(self.follow, Motion):
+            return rest
+        pose = self.follow.pose(0.0, 3)
+        return np.asarray(pose.position + rest @ pose.rotation.T)
+
     @property
     def bodies(self) -> Sequence[Body]:
         """What must be in the same world."""
@@ -99,7 +107,8 @@ def roots_of(source: object, curves: Curves, roots: RootsLike) -> Roots | None:
     """What `Strands` make of their argument `roots`, with curves built from `source`; None for free strands."""
     follow: Any = roots
     if roots is None and isinstance(source, Fur):
-        follow = "held" if isinstance(source.on, Shape) else source.on
+        on: Any = source.on
+        follow = "held" if isinstance(on, Shape) else on.movement if isinstance(on, Collider) else on
     if follow is None or (isinstance(follow, str) and follow == "free"):
         return None
     if isinstance(follow, str) and follow == "held":

@@ -46,7 +46,7 @@ class Strands(MeshBody):
     surface, which must be in the same world; a motion (`ct.motions`) or a function t -> (position, rotation); "held":
     nothing, they stay where they are; "free": nothing, they are as free as all others. Left out: `Fur` stays in what it
     grows on, other strands are free. Of a point that is scripted too, the script counts. The other arguments are those
-    of `MeshBody`.
+    of `MeshBody`; left out, `start` is where the motion of the roots begins.
 
     Left to themselves strands move on their own under any integrator and meet each other and everything else by a
     `StrandContact`; friction is short for its coefficient. With on_grid=True they move with the grid, and with a
@@ -99,7 +99,7 @@ class Strands(MeshBody):
             velocity=velocity,
             name=name,
             scripted=scripted,
-            start=start,
+            start=self.roots.start if start is None and self.roots is not None else start,
             drag=drag,
             damping=damping,
             on_grid=on_grid,

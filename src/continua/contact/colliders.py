@@ -16,6 +16,7 @@ from continua._validation import raises
 from continua.contact.motions import Motion, MotionLike, as_motion
 from continua.errors import GeometryError, SetupError
 from continua.geometry.arrays import Coordinates, Triangles, same_value
+from continua.geometry.base import Shape as GeometryShape
 from continua.geometry.combine import AnyShape
 from continua.geometry.mesh import Mesh as MeshShape
 from continua.geometry.mesh import SampledDistance, sample_distance
@@ -60,6 +61,11 @@ class Collider(ABC):
     @abstractmethod
     def dimension(self) -> int:
         """2 or 3."""
+
+    def as_shape(self) -> GeometryShape | None:
+        """The solid as a shape, where it is defined; None for one without end."""
+        found: GeometryShape | None = getattr(self, "shape", None)
+        return found
 
     @property
     def bounded(self) -> bool:
@@ -176,6 +182,9 @@ class Box(Collider):
     def thickness(self) -> float:
         return float("inf") if self.inverted else min(self.size)
 
+    def as_shape(self) -> BoxShape:
+        return BoxShape(self.center, self.size)
+
     def shape_row(self) -> list[float]:
         half = tuple(s / 2 for s in self.size)
         return [*_three(self.center), *_three(half, FAR)]
@@ -197,6 +206,9 @@ class Sphere(Collider):
 
     def thickness(self) -> float:
         return float("inf") if self.inverted else 2 * self.radius
+
+    def as_shape(self) -> SphereShape:
+        return SphereShape(self.center, self.radius)
 
     def shape_row(self) -> list[float]:
         return [*_three(self.center), self.radius]
@@ -222,6 +234,9 @@ class Capsule(Collider):
 
     def thickness(self) -> float:
         return float("inf") if self.inverted else 2 * self.radius
+
+    def as_shape(self) -> CapsuleShape:
+        return CapsuleShape(self.start, self.end, self.radius)
 
     def shape_row(self) -> list[float]:
         return [*_three(self.start), *_three(self.end), self.radius]

@@ -79,7 +79,14 @@ def _penalty_unless_said(value: Any) -> Any:
     return {"type": "penalty", **value} if isinstance(value, dict) else value
 
 
+def _strands_unless_said(value: Any) -> Any:
+    return {"type": "strands", **value} if isinstance(value, dict) else value
+
+
 MeshContactSetting = PenaltyContact | GridContact | StrandContact
 AnyMeshContact = Annotated[
     PenaltyContact | GridContact, Field(discriminator="type"), BeforeValidator(_penalty_unless_said)
+]
+AnyStrandContact = Annotated[
+    StrandContact | PenaltyContact, Field(discriminator="type"), BeforeValidator(_strands_unless_said)
 ]

@@ -13,7 +13,7 @@ from continua.errors import GeometryError
 from continua.geometry.base import Array, Shape
 from continua.geometry.combine import AnyShape
 from continua.geometry.curves import Curves
-from continua.geometry.skin import Surfaced, skin_of, spread
+from continua.geometry.skin import Shaped, Surfaced, skin_of, spread
 
 RISE = 0.1  # sine of the angle under which strands that lean still leave the surface
 TURN = 6  # segments that a turn of a curl needs
@@ -39,9 +39,9 @@ class Fur:
     the rest.
     """
 
-    on: AnyShape | SkipJsonSchema[InstanceOf[Surfaced]] | str = Field(
-        description="what they grow on: a shape, or in scene files the name of a solid, of springs, of a rigid body or "
-        "of a collider; in Python any body with a surface"
+    on: AnyShape | SkipJsonSchema[InstanceOf[Surfaced] | InstanceOf[Shaped]] | str = Field(
+        description="what they grow on: a shape, or in scene files the name of a mesh body or collider; in Python any "
+        "collider, or body with a surface"
     )
     count: Count = Field(description="number of strands")
     length: Positive = Field(description="length of a strand along its middle line [m]")

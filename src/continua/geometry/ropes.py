@@ -149,7 +149,7 @@ class Braid:
 
 
 def _disc(radius: float, count: int) -> Array:
-    """Points (count, 2) [m] evenly over a disc, as the seeds of a sunflower (Vogel, 1979)."""
+    """Points (count, 2) [m] evenly over a disc, as the seeds of a sunflower (Vo79)."""
     k = np.arange(count)
     r = radius * np.sqrt((k + 0.5) / count) if count > 1 else np.zeros(1)
     return np.stack([r * np.cos(GOLDEN * k), r * np.sin(GOLDEN * k)], axis=1)

@@ -38,6 +38,13 @@ class Surfaced(Protocol):
     def topology(self) -> tuple[NDArray | None, NDArray | None]: ...
 
 
+@runtime_checkable
+class Shaped(Protocol):
+    """An obstacle of some shape, or without end."""
+
+    def as_shape(self) -> Shape | None: ...
+
+
 @dataclass(frozen=True)
 class Skin:
     """Triangles (F, 3) over vertices (V, 3) [m], facing outwards.
@@ -55,8 +62,13 @@ class Skin:
         return np.asarray(self.vertices[self.faces], dtype=np.float64)
 
 
-def skin_of(on: Shape | Surfaced) -> Skin:
-    """The surface of a 3D shape, or of a body where it is now."""
+def skin_of(on: Shape | Shaped | Surfaced) -> Skin:
+    """The surface of a 3D shape, of an obstacle of such a shape, or of a body where it is now."""
+    if isinstance(on, Shaped):
+        shape = on.as_shape()
+        if shape is None:
+            raise GeometryError(f"strands need a surface that ends, not that of a {type(on).__name__}")
+        on = shape
     if not isinstance(on, Shape):
         return _skin_of_body(on)
     if on.dimension != 3:
@@ -85,7 +97,7 @@ def spread(skin: Skin, count: int, *, seed: int = 0, part: Shape | None = None) 
     """`count` points (n, 3) [m] evenly over the area of a surface, and its outward unit normals (n, 3) there.
 
     part: only where the surface lies inside it. Equal seeds give equal points. Points drawn at random from equal
-    areas move to the middle of what is nearest to them, a few times (Lloyd, 1982); places that face elsewhere
+    areas move to the middle of what is nearest to them, a few times (Ll82); places that face elsewhere
     count as far, so that both sides of something thin get their share.
     """
     corners, normals = _turned_outwards(skin)

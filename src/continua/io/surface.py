@@ -13,6 +13,7 @@ from continua._validation import positive_number, whole_number
 from continua.errors import OutputError
 from continua.geometry.surface import vertex_normals
 from continua.geometry.tidy import tidied
+from continua.geometry.tubes import SIDES, tubes
 from continua.io.atomic import atomic_file, make_folder
 from continua.io.export import ExportProgress, FileNames, select_frames
 from continua.io.folder import RunFolder
@@ -93,10 +94,18 @@ def mesh(
 
 
 def reconstruct(body: BodyFrame, radius: float, *, detail: float = 0.5, smoothing: int = 15) -> SurfaceMesh:
-    """Surface around the particles of a 3D body, `radius` is half their spacing [m]; of a mesh its own."""
+    """Surface around the particles of a 3D body, `radius` is half their spacing [m]; of a mesh its own.
+
+    Strands become tubes of their own radius.
+    """
     x = np.ascontiguousarray(body.x, np.float64)
     if not np.isfinite(x).all():
         raise OutputError(f"body {body.name!r} has particles at infinity; mesh an earlier frame")
+    if (strands := body.strands()) is not None:
+        thick = body.arrays["radius"].astype(np.float64)
+        vertices, triangles, normals = tubes(x, strands, thick)
+        velocities = np.repeat(body.v.astype(np.float64), SIDES, axis=0)
+        return SurfaceMesh(vertices, triangles, normals, velocities, FLAT * float(thick.min(initial=np.inf)))
     if (skin := body.skin()) is not None:
         seen, triangles = skin
         corners = x[seen][triangles]

@@ -79,7 +79,7 @@ class Hair:
     clump: np.ndarray
 
     def lamp(self, light: np.ndarray, plain: np.ndarray) -> np.ndarray:
-        """Part of the light (P,) that the pixels send back, given that of a solid: Kajiya and Kay (1989).
+        """Part of the light (P,) that the pixels send back, given that of a solid, after Kajiya and Kay (Ka89).
 
         A hair is brightest across the light whatever its side; only in a clump is there one that is turned away.
         """

@@ -13,18 +13,20 @@ from pydantic_core import PydanticSerializationError
 from continua.errors import ContinuaError, OutputError, SceneError
 from continua.io.checksum import file_checksum, text_checksum
 from continua.scene import catalogue
+from continua.scene.checks import FREE_OR_HELD
 from continua.scene.load import LoadedScene, from_source, open_scene, read, to_data, validate
 
 if TYPE_CHECKING:
-    from continua.bodies.solid_body import SolidBody
-    from continua.bodies.spring_body import SpringBody
-    from continua.scene.models import Scene, SolidSettings, SpringSettings
+    from continua.bodies.body import Body
+    from continua.bodies.strands import Strands
+    from continua.scene.models import RigidSettings, Scene, SolidSettings, SpringSettings, StrandsSettings
     from continua.simulation import Simulation
+
+    MadeSettings = SolidSettings | SpringSettings | RigidSettings | StrandsSettings
 
 
 def build(scene: Scene) -> Simulation:
     """Simulation with everything the scene names, at time 0."""
-    from continua.bodies.rigid_body import RigidBody
     from continua.simulation import Simulation
 
     settings = scene.simulation
@@ -46,34 +48,56 @@ def build(scene: Scene) -> Simulation:
             fields=body.fields,
             continuum=body.continuum,
         )
-    meshes: list[SolidSettings | SpringSettings] = [*scene.solid, *scene.springs]
-    for mesh in meshes:
-        try:
-            simulation.add(mesh_body(mesh))
-        except ContinuaError as error:
-            raise SceneError(f'mesh body "{mesh.name}": {error}') from None
-    for rigid in scene.rigid:
-        options = {name: getattr(rigid, name) for name in type(rigid).model_fields if name != "shape"}
-        try:
-            simulation.add(RigidBody(rigid.shape, **options))
-        except ContinuaError as error:
-            raise SceneError(f'rigid body "{rigid.name}": {error}') from None
+    named: dict[str | None, Any] = {collider.name: collider for collider in scene.collider}
+    made: list[MadeSettings] = [*scene.solid, *scene.springs, *scene.rigid, *scene.strands]
+    for table in made:
+        add_made(simulation, table, named)
     for part in (*scene.collider, *scene.boundary, *scene.emitter, *scene.drain, *scene.contact):
         simulation.add(part)
     return simulation
 
 
-def mesh_body(settings: SolidSettings | SpringSettings) -> SolidBody | SpringBody:
-    """The body that a table [[solid]] or [[springs]] describes."""
+def add_made(simulation: Simulation, settings: MadeSettings, named: dict[str | None, Any]) -> None:
+    """Add the body that a table describes, and note it under its name, for others that name it."""
+    from continua.scene.models import RigidSettings
+
+    what = "rigid body" if isinstance(settings, RigidSettings) else "mesh body"
+    try:
+        named[settings.name] = simulation.add(made_body(settings, named))
+    except ContinuaError as error:
+        raise SceneError(f'{what} "{settings.name}": {error}') from None
+
+
+def made_body(settings: MadeSettings, named: dict[str | None, Any]) -> Body:
+    """The body that a table [[solid]], [[springs]], [[rigid]] or [[strands]] describes; `named`: what it may name."""
+    from continua.bodies.rigid_body import RigidBody
     from continua.bodies.solid_body import SolidBody
     from continua.bodies.spring_body import SpringBody
-    from continua.scene.models import SolidSettings
+    from continua.scene.models import RigidSettings, SolidSettings, StrandsSettings
 
     options: dict[str, Any] = {name: getattr(settings, name) for name in type(settings).model_fields}
     if isinstance(settings, SolidSettings):
         options["regions"] = [(region.shape, region.material) for region in settings.regions]
         return SolidBody(options.pop("mesh"), options.pop("material"), **options)
+    if isinstance(settings, StrandsSettings):
+        return _strands(options, named)
+    if isinstance(settings, RigidSettings):
+        return RigidBody(options.pop("shape"), **options)
     return SpringBody(options.pop("springs"), **options)
+
+
+def _strands(options: dict[str, Any], named: dict[str | None, Any]) -> Strands:
+    """Strands, with others in place of their names."""
+    from continua.bodies.strands import Strands
+    from continua.contact.colliders import Collider
+    from continua.geometry.meshes import Fur
+
+    curves, roots = options.pop("curves"), options["roots"]
+    if isinstance(curves, Fur) and isinstance(curves.on, str):
+        curves = dataclasses.replace(curves, on=named[curves.on])
+    if isinstance(roots, str) and roots not in FREE_OR_HELD:
+        options["roots"] = named[roots].movement if isinstance(named[roots], Collider) else named[roots]
+    return Strands(curves, options.pop("material"), **options)
 
 
 def describe(loaded: LoadedScene) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from continua.bodies.fields import mistake
 from continua.bodies.variation import Gradient, check_range, numeric_fields, same_kind
 from continua.contact.penalty import GridContact
 from continua.errors import MaterialError
-from continua.geometry.meshes import Cloth
+from continua.geometry.meshes import Cloth, Fur
 from continua.geometry.shapes import Shape
 from continua.integrators import Optimization
 from continua.materials import Material, NativeMaterial
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from continua.scene.models import Scene
 
 Path = tuple[str | int, ...]
+FREE_OR_HELD = ("free", "held")  # roots of strands that follow nothing
 
 
 def problem(path: Path, message: str) -> PydanticCustomError:
@@ -36,7 +37,7 @@ def problem(path: Path, message: str) -> PydanticCustomError:
 
 def default_names(scene: Scene) -> None:
     """Give unnamed bodies, meshes, emitters and drains names: body1, body2, ..., solid1, ..., emitter1, ..."""
-    kinds = ("body", "solid", "springs", "rigid", "emitter", "drain")
+    kinds = ("body", "solid", "springs", "strands", "rigid", "emitter", "drain")
     groups: dict[str, list[Any]] = {kind: list(getattr(scene, kind)) for kind in kinds}
     taken = {item.name for items in (*groups.values(), scene.collider) for item in items if item.name}
     for kind, items in groups.items():
@@ -57,16 +58,18 @@ def free_name(wanted: str, taken: set[str | None]) -> str:
 
 def check_scene(scene: Scene) -> None:
     """Raise a validation error for the first rule the scene breaks."""
-    if not (scene.body or scene.solid or scene.springs or scene.rigid or scene.emitter):
+    if not (scene.body or scene.solid or scene.springs or scene.strands or scene.rigid or scene.emitter):
         raise problem(
             (),
-            "has nothing to simulate: add at least one [[body]], [[solid]], [[springs]], [[rigid]] or [[emitter]]",
+            "has nothing to simulate: add at least one [[body]], [[solid]], [[springs]], [[strands]], [[rigid]] or "
+            "[[emitter]]",
         )
     if wrong := beyond_stability(scene.simulation.elastic_cfl, scene.simulation.force_dt):
         raise problem(("simulation", "elastic_cfl"), wrong)
     check_names(scene)
     check_continua(scene)
     check_meshes(scene)
+    check_strands(scene)
     check_rigid(scene)
     check_materials(scene)
     check_contacts(scene)
@@ -83,7 +86,7 @@ def check_scene(scene: Scene) -> None:
 def check_names(scene: Scene) -> None:
     """No two bodies, meshes, emitters, drains, colliders or boundaries share a name."""
     seen: dict[str, str] = {}
-    for kind in ("body", "solid", "springs", "rigid", "emitter", "drain", "collider", "boundary"):
+    for kind in ("body", "solid", "springs", "strands", "rigid", "emitter", "drain", "collider", "boundary"):
         for index, item in enumerate(getattr(scene, kind)):
             name = getattr(item, "name", None)
             if name in seen:
@@ -94,13 +97,15 @@ def check_names(scene: Scene) -> None:
 
 def members(scene: Scene) -> Iterator[tuple[str, int, Any]]:
     """(kind, number, settings) of everything that belongs to a continuum."""
-    for kind in ("body", "solid", "springs", "rigid", "emitter"):
+    for kind in ("body", "solid", "springs", "strands", "rigid", "emitter"):
         for index, item in enumerate(getattr(scene, kind)):
             yield kind, index, item
 
 
 def moves_itself(item: Any) -> bool:
     """Whether a body moves on its own and only shows the grid its surface."""
+    if hasattr(item, "self_moving"):
+        return bool(item.self_moving)
     return hasattr(item, "home") or isinstance(getattr(item, "contact", None), GridContact)
 
 
@@ -229,7 +234,7 @@ def side_of(scene: Scene, name: str, path: Path) -> str:
 
 def is_free(scene: Scene, name: str) -> bool:
     """Whether this is a mesh that moves on its own, not with a grid."""
-    for mesh in (*scene.solid, *scene.springs):
+    for mesh in (*scene.solid, *scene.springs, *scene.strands):
         if mesh.name == name and not moves_itself(mesh):
             optimized = isinstance(integrator_of(scene, home_of(mesh)), Optimization)
             alone = optimized and not (scene.body or scene.emitter)
@@ -239,8 +244,8 @@ def is_free(scene: Scene, name: str) -> bool:
 
 def check_meshes(scene: Scene) -> None:
     """Mesh bodies have a mass, a material that meshes can be made of, and an integrator that moves them."""
-    kinds: tuple[tuple[str, list[Any]], ...] = (("solid", scene.solid), ("springs", scene.springs))
-    for kind, index, body in [(kind, i, body) for kind, bodies in kinds for i, body in enumerate(bodies)]:
+    meshes = [entry for entry in members(scene) if entry[0] in ("solid", "springs", "strands")]
+    for kind, index, body in meshes:
         integrator = integrator_of(scene, home_of(body))
         if integrator.incompressible:
             raise problem(
@@ -249,7 +254,7 @@ def check_meshes(scene: Scene) -> None:
                 '"semi-implicit"',
             )
         if moves_itself(body):
-            check_surface(kind, index, body)
+            check_self_moving(kind, index, body)
         elif body.on_grid is False and not isinstance(integrator, Optimization):
             raise problem(
                 (kind, index, "on_grid"),
@@ -263,6 +268,26 @@ def check_meshes(scene: Scene) -> None:
             raise problem(("springs", index), "needs either mass or density, and not both")
         if isinstance(body.springs, Cloth) and scene.dimension == 2:
             raise problem(("springs", index, "springs"), "is a cloth, which needs a 3D scene")
+
+
+def check_strands(scene: Scene) -> None:
+    """Strands live in 3D, and name what they grow on or are rooted in."""
+    for index, body in enumerate(scene.strands):
+        if scene.dimension == 2:
+            raise problem(
+                ("strands", index),
+                "is for 3D scenes: give simulation.gravity three numbers, or use [[springs]]",
+            )
+        if body.friction is not None and (body.contact is not None or body.on_grid is not None):
+            raise problem(
+                ("strands", index, "friction"),
+                "is that of strands that move on their own: leave it out, or contact and on_grid",
+            )
+        kinds = ("solid", "springs", "rigid", "collider")
+        if isinstance(body.curves, Fur) and isinstance(body.curves.on, str):
+            check_known(scene, body.curves.on, ("strands", index, "curves", "on"), *kinds)
+        if isinstance(body.roots, str) and body.roots not in FREE_OR_HELD:
+            check_known(scene, body.roots, ("strands", index, "roots"), *kinds)
 
 
 def check_rigid(scene: Scene) -> None:
@@ -281,14 +306,15 @@ def check_rigid(scene: Scene) -> None:
             )
 
 
-def check_surface(kind: str, index: int, body: Any) -> None:
-    """A body that only shows the grid its surface is a solid, and not on the grid."""
-    if kind != "solid":
+def check_self_moving(kind: str, index: int, body: Any) -> None:
+    """What only shows the grid its surface is a solid, or strands, and not on the grid."""
+    if kind == "springs":
         raise problem((kind, index, "contact"), 'is of the type "grid", which is for solids: leave type out')
     if body.on_grid:
         raise problem(
             (kind, index, "on_grid"),
-            'is true, but with contact.type = "grid" only the surface is there: leave one of them out',
+            f'is true, but with contact.type = "{body.contact.type}" only what touches others is there: leave one of '
+            "them out",
         )
 
 
@@ -374,12 +400,14 @@ def check_drains(scene: Scene) -> None:
 def check_hidden(scene: Scene) -> None:
     """What is hidden in pictures is there."""
     for index, name in enumerate(scene.render.hide):
-        check_known(scene, name, ("render", "hide", index), "body", "solid", "springs", "rigid", "emitter")
+        check_known(
+            scene, name, ("render", "hide", index), "body", "solid", "springs", "strands", "rigid", "emitter"
+        )
 
 
 def check_known(scene: Scene, name: str, path: Path, *kinds: str) -> None:
     """`name` is the name of something of one of these kinds."""
-    known = [str(item.name) for kind in kinds for item in getattr(scene, kind)]
+    known = [item.name for kind in kinds for item in getattr(scene, kind) if item.name is not None]
     if name not in known:
         what = f"{', '.join(kinds[:-1])} or {kinds[-1]}{suggestion(name, known)}"
         raise problem(path, f'is "{name}", but there is no such {what} (known: {", ".join(known) or "none"})')

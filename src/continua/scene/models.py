@@ -11,7 +11,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from continua._model import PLAIN, WHOLE, Count, Finite, Flag, Fraction, NonNegative, Positive, Seed, Vector
 from continua.bodies.axle import Axle
-from continua.bodies.body import RIGID
+from continua.bodies.body import MAIN, RIGID, STRANDS
 from continua.bodies.drain import Drain
 from continua.bodies.emitter import Emitter
 from continua.bodies.fields import PassiveLike
@@ -21,12 +21,14 @@ from continua.bodies.variation import FieldLike
 from continua.bodies.velocity import Rigid, VelocityLike
 from continua.contact.boundaries import AnyBoundary
 from continua.contact.colliders import AnyCollider
-from continua.contact.penalty import AnyMeshContact, PenaltyContact
+from continua.contact.motions import AnyMotion
+from continua.contact.penalty import AnyMeshContact, AnyStrandContact, PenaltyContact
+from continua.contact.strand_contact import StrandContact
 from continua.continuum import Contact, Continuum
-from continua.geometry.meshes import AnyMesh, AnySprings, SimplexMesh, SpringMesh
+from continua.geometry.meshes import AnyCurves, AnyMesh, AnySprings, Curves, SimplexMesh, SpringMesh
 from continua.geometry.shapes import AnyShape
 from continua.integrators import AnyIntegrator, Symplectic
-from continua.materials import AnyMaterial
+from continua.materials import AnyMaterial, Rod
 from continua.plan import frame_count
 from continua.scene.checks import check_scene, default_names
 from continua.transfers import APIC, AnyTransfer
@@ -139,10 +141,12 @@ class BodySettings(Settings):
 
 
 class MeshSettings(Settings):
-    """What solids and springs have in common."""
+    """What solids, springs and strands have in common."""
 
     name: str | None = Field(
-        default=None, min_length=1, description="name, unique in the scene; left out: solid1, springs1, ..."
+        default=None,
+        min_length=1,
+        description="name, unique in the scene; left out: solid1, springs1, strands1, ...",
     )
     velocity: VelocityLike | None = Field(
         default=None, description="velocity at the start [m/s]; left out: at rest"
@@ -203,6 +207,53 @@ class SpringSettings(MeshSettings):
     density: Positive | None = Field(
         default=None, description="of a sheet [kg/m^2], of springs without a sheet [kg/m]"
     )
+
+
+class StrandsSettings(MeshSettings):
+    """Hair, ropes and wires; the arguments of `continua.Strands`."""
+
+    curves: AnyCurves | SkipJsonSchema[InstanceOf[Curves]] = Field(
+        description="where the strands are at rest"
+    )
+    material: Rod = Field(description="section and elasticity")
+    directors: Vector | None = Field(
+        default=None,
+        description="where the first half axis of an elliptic section points at rest; left out: any, without twist",
+    )
+    roots: AnyMotion | str | None = Field(
+        default=None,
+        description="what the first two points of every strand follow: a motion, the name of a body or collider, "
+        '"held" or "free"; left out: fur stays in what it grows on, other strands are free',
+    )
+    friction: NonNegative | None = Field(
+        default=None,
+        description="Coulomb coefficient between strands, where neither contact nor on_grid is given; left out: 0",
+    )
+    contact: AnyStrandContact | None = Field(  # type: ignore[assignment]
+        default=None,
+        description='how they meet each other and others while they move on their own; type = "penalty": as other '
+        "meshes; left out: as a continuum and by segments, unless on_grid is given",
+    )
+    on_grid: Flag | None = Field(
+        default=None,
+        description="whether they move with the grid, on which strands stick together; left out: they move on their "
+        "own, if contact does not say otherwise",
+    )
+    continuum: str | None = Field(
+        default=None,
+        min_length=1,
+        description='continuum it belongs to; left out: "strands", with contact.type = "penalty" or on_grid "main"',
+    )
+
+    @property
+    def self_moving(self) -> bool:
+        """Whether they move on their own and meet others by what they show the grid."""
+        return isinstance(self.contact, StrandContact) or (self.contact is None and self.on_grid is None)
+
+    @property
+    def home(self) -> str:
+        """The continuum they belong to if nothing is said."""
+        return STRANDS if self.self_moving else MAIN
 
 
 class RigidSettings(Settings):
@@ -296,6 +347,7 @@ class Scene(Settings):
     body: list[BodySettings] = Field(default_factory=list, description="pieces of material")
     solid: list[SolidSettings] = Field(default_factory=list, description="solids made of a mesh")
     springs: list[SpringSettings] = Field(default_factory=list, description="chains and cloths of springs")
+    strands: list[StrandsSettings] = Field(default_factory=list, description="hair, ropes and wires")
     rigid: list[RigidSettings] = Field(default_factory=list, description="bodies that do not deform")
     continuum: list[Continuum] = Field(
         default_factory=list, description="velocity fields of their own, which bodies join by name"

@@ -16,6 +16,7 @@ LISTS = (
     "body",
     "solid",
     "springs",
+    "strands",
     "rigid",
     "continuum",
     "contact",
