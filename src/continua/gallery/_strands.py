@@ -2,6 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import ConvexHull
 
 from continua import Simulation, Strands
 from continua.gallery._running import SceneRun
@@ -21,7 +22,7 @@ def crossed_share(sim: Simulation) -> float:
     """
     now = sim.diagnostics()
     met = now["strand_contacts"] + now["strand_crossings"]
-    return now["strand_crossings"] / met if met else 1.0
+    return now["strand_crossings"] / met if met else 0.0
 
 
 def lengths(body: Strands, x: Array) -> Array:
@@ -43,3 +44,18 @@ def gained_after(run: SceneRun, t: float, name: str = "energy") -> float:
     """Most by which a watched energy rose above any earlier value of its own after time t [s], over what it lost."""
     values = run.seen[name][run.seen["time"] > t]
     return float((values - np.minimum.accumulate(values)).max() / (values[0] - values[-1]))
+
+
+def bundle_volume(body: Strands) -> float:
+    """Volume [m^3] of a bundle over the middle third of its length: of the hulls of its cross sections."""
+    count = len(body.curves.offsets) - 1
+    rings = body.x.reshape(count, -1, 3)
+    middle = rings.mean(axis=0)
+    way = np.gradient(middle, axis=0)
+    third = len(middle) // 3
+    volume = 0.0
+    for k in range(third, len(middle) - third):
+        length = np.linalg.norm(way[k])
+        flat = np.linalg.svd(way[k : k + 1])[2][1:]  # two directions across
+        volume += length * float(ConvexHull((rings[:, k] - middle[k]) @ flat.T).volume)
+    return volume
