@@ -428,6 +428,8 @@ class MeshBody(Body):
         elastic = self.energy.value(self._x)
         if self.set is not None:
             return Totals(elastic=elastic)
+        if self.free is not None:
+            elastic += self.free.stored()
         d, p = self.dimension, self._mass[:, None] * self._v
         arm, push = np.zeros((len(self), 3)), np.zeros((len(self), 3))
         arm[:, :d], push[:, :d] = self._x, p

@@ -54,7 +54,7 @@ scene = Scene(
             name="hair",
             curves=Fur(on="ball", count=2000, length=LENGTH, segments=20),
             material=HAIR,
-            contact=StrandContact(friction=0.2),
+            contact=StrandContact(friction=0.2, stiffness=300.0),
         )
     ],
     collider=[
