@@ -9,7 +9,7 @@ no strand is more than a percent longer. Try `--set strands.contact.sweeps=0 --s
 (strands that do not feel each other: they go straight through).
 
 The published braid has 372 000 elements. The small version has fewer and coarser strands:
-`strands.curves.strands=10`, `strands.curves.segments=30`.
+`strands.curves.strands=12`, `strands.curves.segments=30`.
 
 VERTICES vertices, STEPS steps; on one core about MINUTES.
 """
@@ -36,7 +36,7 @@ from continua.scene import (
 from continua.validation.case import Measurement, at_least, at_most, near
 
 COST = "VERTICES vertices, STEPS steps, MINUTES"
-SMALL = ["strands.curves.strands=10", "strands.curves.segments=30", "duration=0.2"]
+SMALL = ["strands.curves.strands=12", "strands.curves.segments=30", "duration=0.2"]
 WRONG = [
     (
         "strands that do not feel each other",
@@ -46,7 +46,7 @@ WRONG = [
 ]
 
 LENGTH, RADIUS, TURNS, BUNDLES = 0.6, 0.02, 1.5, 3
-PULL, PULLED = 0.065, 0.15  # way of each end [m], time that it takes [s]
+PULL, PULLED = 0.06, 0.15  # way of each end [m], time that it takes [s]
 CLAMP = 0.045  # length of what is held at each end [m]
 ROD = Rod(E=1e6, radius=2e-3, density=1300.0)
 
