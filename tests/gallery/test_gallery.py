@@ -34,8 +34,9 @@ def test_the_gallery_is_complete() -> None:
     meshes = {"cube-stretch", "cube-pulse", "cube-random", "cube-point", "ball-drop", "two-spheres"}
     contact = {"torus-ground", "torus-hole", "box-stack", "blob-between-cubes", "tori-bowl"}
     continua = {"sand-slides-on-jello", "snow-off-roof"}
+    hair = {"hair-ball", "hair-tubes", "braid", "snow-on-hair", "walking-hair"}
     assert (
-        promised | granular | viscoelastic | transfers | flow | poured | meshes | contact | continua
+        promised | granular | viscoelastic | transfers | flow | poured | meshes | contact | continua | hair
         <= set(NAMES)
     )
 

@@ -69,8 +69,8 @@ scene = Scene(
                 (-LENGTH / 2, 0.0, 0.0),
                 (LENGTH / 2, 0.0, 0.0),
                 RADIUS,
-                strands=60,
-                segments=80,
+                strands=40,
+                segments=60,
                 turns=TURNS,
                 bundles=BUNDLES,
                 across=(0.0, 1.0, 0.0),
@@ -82,7 +82,7 @@ scene = Scene(
     ],
     run=RunSettings(duration=0.25, fps=60.0),
     render=RenderSettings(
-        color_by="body", camera=CameraSettings(position=(0.1, 0.25, 1.1), target=(0.0, 0.0, 0.0), fov=36.0)
+        color_by="body", camera=CameraSettings(position=(0.1, 0.25, 1.1), target=(0.0, 0.0, 0.0), fov=26.0)
     ),
 )
 

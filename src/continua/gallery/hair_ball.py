@@ -7,11 +7,11 @@ step and independently of what contact found. The ball itself is an obstacle of 
 
 What to look at: hair flies after the ball, is thrown over it and back, falls and lies on the ball in strands that stay
 on top of each other. Hardly any two of them have gone through each other, and once the ball rests energy only falls.
-Try `--set strands.contact.sweeps=0` (the grid alone: hairs pass through each other), `--set strands.curves.curl.radius=0.01
---set strands.curves.curl.turns=3` (curls), `--set strands.material.bending=50` (a brush).
+Try `--set strands.contact.sweeps=0` (the grid alone: hairs pass through each other), `--set strands.contact.stiffness=1e4`
+(the continuum carries the hair, which stands on end again), `--set strands.material.bending=50` (a brush).
 
 This hair is thick, 2 mm across, and twenty times softer than rubber when it is stretched: sound in it is slow, so that
-steps may be long, and it still stretches by less than a few percent when it is shaken. The published ball has 32 000
+steps may be long, and it still stretches by no more than a few percent when it is shaken. The published ball has 32 000
 hairs of 60 segments. The small version has fewer and coarser hairs: `strands.curves.count=80`,
 `strands.curves.segments=8`.
 

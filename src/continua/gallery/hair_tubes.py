@@ -10,7 +10,8 @@ one, and the middle of the bundles keeps its volume, measured as the hull of its
 
 The published bundles have 2 700 strands of 175 segments together; an earlier method missed 543 000 collisions in 100
 frames of them, the published one 120. The small version has fewer and coarser strands:
-COUNTS.
+`strands.lower.curves.count=40`, `strands.upper.curves.count=40`, `strands.lower.curves.segments=20`,
+`strands.upper.curves.segments=20`.
 
 VERTICES vertices, STEPS steps; on one core about MINUTES.
 """
@@ -59,10 +60,12 @@ def bundle(name: str, height: float, along: tuple[float, float, float], down: fl
     """A bundle in a direction, whose ends move down [m]."""
     end = LENGTH / 2 * np.array(along) + [0.0, height, 0.0]
     start = end - LENGTH * np.array(along)
-    motion = Keyframes(times=[0.0, PRESSED], positions=[(0.0, 0.0, 0.0), (0.0, -down, 0.0)], interpolation="smooth")
+    motion = Keyframes(
+        times=[0.0, PRESSED], positions=[(0.0, 0.0, 0.0), (0.0, -down, 0.0)], interpolation="smooth"
+    )
     return StrandsSettings(
         name=name,
-        curves=Bundle(tuple(start), tuple(end), RADIUS, count=300, segments=60),
+        curves=Bundle(tuple(start), tuple(end), RADIUS, count=150, segments=40),
         material=ROD,
         contact=StrandContact(friction=0.5, stiffness=1e3, pic=0.5, points=2),
         scripted=[

@@ -44,7 +44,12 @@ WRONG = [
 ]
 
 HEAD, WIDTH = (0.0, 0.42, 0.0), 0.11  # middle and radius [m]
-SPEED, STEP, BOB, ROLL = 0.8, 0.25, 0.025, 8.0  # [m/s], time of a step [s], its height [m], and turn [degrees]
+SPEED, STEP, BOB, ROLL = (
+    0.8,
+    0.25,
+    0.025,
+    8.0,
+)  # [m/s], time of a step [s], its height [m], and turn [degrees]
 KEYS = np.arange(13) * STEP / 2
 WALK = Keyframes(
     times=list(KEYS),
@@ -63,9 +68,9 @@ scene = Scene(
             name="hair",
             curves=Fur(
                 on="head",
-                count=1500,
+                count=1000,
                 length=0.25,
-                segments=20,
+                segments=16,
                 part=shapes.Box((-0.03, HEAD[1] + 0.09, 0.0), (0.2, 0.2, 0.3)),
             ),
             material=Rod(E=1e6, radius=1e-3, density=1300.0),
@@ -74,7 +79,9 @@ scene = Scene(
     ],
     collider=[
         colliders.Sphere(HEAD, WIDTH, friction=0.2, name="head", motion=WALK),
-        colliders.Capsule((0.0, 0.18, -0.1), (0.0, 0.18, 0.1), 0.09, friction=0.2, name="shoulders", motion=WALK),
+        colliders.Capsule(
+            (0.0, 0.18, -0.1), (0.0, 0.18, 0.1), 0.09, friction=0.2, name="shoulders", motion=WALK
+        ),
     ],
     run=RunSettings(duration=1.0, fps=60.0),
     render=RenderSettings(
@@ -86,7 +93,9 @@ scene = Scene(
 def roots_off(sim: Simulation) -> float:
     """How far the root is from the head that is farthest [m]."""
     (hair,) = strands(sim)
-    return float(np.abs(sim.colliders[0].signed_distance(hair.x[hair.curves.offsets[:-1]], sim.time)[0]).max())
+    return float(
+        np.abs(sim.colliders[0].signed_distance(hair.x[hair.curves.offsets[:-1]], sim.time)[0]).max()
+    )
 
 
 def watch(sim: Simulation) -> dict[str, float]:
