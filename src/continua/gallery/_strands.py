@@ -29,7 +29,7 @@ def lengths(body: Strands, x: Array) -> Array:
     """Lengths of the strands (S,) [m] with points at x (N, 3) [m]."""
     ends = x[body.curves.segments]
     segments = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
-    return np.bincount(body.curves.curve_of[body.curves.segments[:, 0]], segments)
+    return np.bincount(body.curves.curve_of[body.curves.segments[:, 0]], segments).astype(np.float64)
 
 
 def length_change(sim: Simulation) -> float:
@@ -55,7 +55,7 @@ def bundle_volume(body: Strands) -> float:
     third = len(middle) // 3
     volume = 0.0
     for k in range(third, len(middle) - third):
-        length = np.linalg.norm(way[k])
+        length = float(np.linalg.norm(way[k]))
         flat = np.linalg.svd(way[k : k + 1])[2][1:]  # two directions across
         volume += length * float(ConvexHull((rings[:, k] - middle[k]) @ flat.T).volume)
     return volume

@@ -7,8 +7,9 @@ step and independently of what contact found. The ball itself is an obstacle of 
 
 What to look at: hair flies after the ball, is thrown over it and back, falls and lies on the ball in strands that stay
 on top of each other. Hardly any two of them have gone through each other, and once the ball rests energy only falls.
-Try `--set strands.contact.sweeps=0` (the grid alone: hairs pass through each other), `--set strands.contact.stiffness=1e4`
-(the continuum carries the hair, which stands on end again), `--set strands.material.bending=50` (a brush).
+Try `--set strands.contact.sweeps=0` (the grid alone: hairs pass through each other),
+`--set strands.contact.stiffness=1e4` (the continuum carries the hair, which stands on end again),
+`--set strands.material.bending=50` (a brush).
 
 This hair is thick, 2 mm across, and twenty times softer than rubber when it is stretched: sound in it is slow, so that
 steps may be long, and it still stretches by no more than a few percent when it is shaken. The published ball has 32 000
@@ -19,6 +20,7 @@ hairs of 60 segments. The small version has fewer and coarser hairs: `strands.cu
 """
 
 from continua import Simulation
+from continua._model import Vector
 from continua.contact import colliders
 from continua.contact.motions import Keyframes
 from continua.contact.strand_contact import StrandContact
@@ -42,7 +44,12 @@ SMALL = ["strands.curves.count=80", "strands.curves.segments=8", "duration=0.4"]
 WRONG = [("hairs that only the grid keeps apart", ["strands.contact.sweeps=0"], "went through each other")]
 
 RADIUS, LENGTH = 0.15, 0.2  # of the ball, of a hair [m]
-SHAKE = [(0.0, 0.0, 0.0), (0.07, 0.0, 0.0), (-0.07, 0.02, 0.0), (0.0, 0.0, 0.0)]  # displacements [m]
+SHAKE: list[Vector] = [
+    (0.0, 0.0, 0.0),
+    (0.07, 0.0, 0.0),
+    (-0.07, 0.02, 0.0),
+    (0.0, 0.0, 0.0),
+]  # displacements [m]
 TIMES = [0.0, 0.08, 0.2, 0.28]  # [s]
 HAIR = Rod(E=1e6, radius=1e-3, density=1300.0)
 

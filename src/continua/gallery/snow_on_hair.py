@@ -10,7 +10,7 @@ the snow slides off in lumps. Little is left when it rests again. Try `--set con
 The published hair has 1.9 million segments, the snow 2.2 million particles. The small version has fewer of both, on
 coarser cells: `strands.curves.count=200`, `strands.curves.segments=5`.
 
-PARTICLES particles, VERTICES vertices, STEPS steps; on one core about MINUTES.
+3 900 particles, 7 200 vertices, 2 700 steps; on one core about 1 min.
 """
 
 import numpy as np
@@ -38,7 +38,7 @@ from continua.scene import (
 )
 from continua.validation.case import Measurement, at_least, at_most
 
-COST = "PARTICLES particles, VERTICES vertices, STEPS steps, MINUTES"
+COST = "3 900 particles, 7 200 vertices, 2 700 steps, 1 min"
 SMALL = ["dx=0.025", "strands.curves.count=200", "strands.curves.segments=5", "duration=0.6"]
 WRONG = [
     (
