@@ -34,6 +34,7 @@ def test_the_gallery_is_complete() -> None:
     meshes = {"cube-stretch", "cube-pulse", "cube-random", "cube-point", "ball-drop", "two-spheres"}
     contact = {"torus-ground", "torus-hole", "box-stack", "blob-between-cubes", "tori-bowl"}
     continua = {"sand-slides-on-jello", "snow-off-roof"}
+    hair = {"hair-ball", "hair-tubes", "braid", "snow-on-hair", "walking-hair"}
     hybrid = {"bunnies-in-sand", "jello-in-sand", "twisted-tori", "mannequin-wall"}
     rigid = {"pinwheel", "dominoes", "rolling"}
     assert (
@@ -48,6 +49,7 @@ def test_the_gallery_is_complete() -> None:
         | continua
         | hybrid
         | rigid
+        | hair
         <= set(NAMES)
     )
 

@@ -91,6 +91,10 @@ class FreeMesh(ABC):
         """As `Body.meet`."""
         return ""
 
+    def stored(self) -> float:
+        """Elastic energy of what its particles do to each other [J]."""
+        return 0.0
+
     def report(self) -> dict[str, float]:
         """As `Body.report`."""
         return {}

@@ -230,7 +230,12 @@ class MeshBody(MeshPoints):
     # ---- looking and saving ----------------------------------------------------------------------------------
 
     def totals(self) -> Totals:
-        return super().totals() if self.set is None else Totals(elastic=self.energy.value(self._x))
+        if self.set is not None:
+            return Totals(elastic=self.energy.value(self._x))
+        found = super().totals()
+        if self.free is not None:
+            found.elastic += self.free.stored()
+        return found
 
     def setup(self) -> dict[str, Any]:
         return super().setup() | {"contact": self.contact}

@@ -68,7 +68,7 @@ class StrandsAmongOthers(FreeMesh):
         if not loose.any():
             raise SetupError(f'all points of "{body.name}" are roots: give its strands more segments')
         self.points, volumes = self.points.some(loose), volumes[loose]
-        law = contact.law(float(self.points.mass.sum() / volumes.sum()))
+        law = self.law = contact.law(float(self.points.mass.sum() / volumes.sum()))
         self.set = ParticleSet(
             str(body.name),
             3,
@@ -155,6 +155,11 @@ class StrandsAmongOthers(FreeMesh):
         self.crossings += self._found[2]
 
     # ---- looking and saving ----------------------------------------------------------------------------------
+
+    def stored(self) -> float:
+        state = {name: self.set[name].astype(np.float64) for name in self.law.states}
+        density = self.law.energy(self.set.F.astype(np.float64), state)
+        return float(density @ self.set.volume)
 
     def report(self) -> dict[str, float]:
         return {"strand_contacts": float(self.contacts), "strand_crossings": float(self.crossings)}

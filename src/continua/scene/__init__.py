@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         SimulationSettings,
         SolidSettings,
         SpringSettings,
+        StrandsSettings,
     )
     from continua.scene.schema import scene_schema
 
@@ -34,6 +35,7 @@ _HOMES = {
         "SimulationSettings",
         "SolidSettings",
         "SpringSettings",
+        "StrandsSettings",
     ),
     "schema": ("scene_schema",),
 }
@@ -58,6 +60,7 @@ __all__ = [
     "SimulationSettings",
     "SolidSettings",
     "SpringSettings",
+    "StrandsSettings",
     "load_scene",
     "open_scene",
     "scene_schema",

@@ -236,9 +236,7 @@ def _object_cause(error: ValidationError) -> str:
 def to_data(value: Any) -> Any:
     """Plain tables and lists of a validated scene; Python functions and materials stay as they are."""
     fields = model_fields(value)
-    if fields and (
-        "type" in fields or hasattr(value, "model_dump") or isinstance(value, UNTYPED)
-    ):
+    if fields and ("type" in fields or hasattr(value, "model_dump") or isinstance(value, UNTYPED)):
         return {name: to_data(getattr(value, name)) for name in fields}
     if isinstance(value, (list, tuple)):
         return [to_data(entry) for entry in value]
