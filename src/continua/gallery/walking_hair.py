@@ -85,7 +85,7 @@ scene = Scene(
     ],
     run=RunSettings(duration=1.0, fps=60.0),
     render=RenderSettings(
-        color_by="body", camera=CameraSettings(position=(1.9, 0.7, 1.5), target=(0.5, 0.3, 0.0), fov=32.0)
+        color_by="body", camera=CameraSettings(position=(1.9, 0.7, 1.3), target=(0.75, 0.35, 0.0), fov=28.0)
     ),
 )
 
