@@ -46,7 +46,7 @@ Array = NDArray[np.float64]
 def shaken() -> tuple[Array, Array, Array]:
     """A ball of hair: vertices at rest, where they are and how fast (strands, FINE + 1, 3)."""
     sim = ct.Simulation(dx=DX, gravity=(0.0, -9.81, 0.0))
-    way = [(0.0, 0.0, 0.0), (0.07, 0.0, 0.0), (-0.07, 0.02, 0.0), (0.0, 0.0, 0.0)]
+    way: list[tuple[float, ...]] = [(0.0, 0.0, 0.0), (0.07, 0.0, 0.0), (-0.07, 0.02, 0.0), (0.0, 0.0, 0.0)]
     motion = ct.motions.Keyframes(times=[0.0, 0.08, 0.2, 0.28], positions=way, interpolation="smooth")
     ball = sim.add(ct.colliders.Sphere((0.0, 0.0, 0.0), RADIUS, motion=motion))
     hair = ct.Strands(ct.meshes.Fur(ball, count=UNIT, length=LENGTH, segments=COARSE), ROD, contact=CONTACT)

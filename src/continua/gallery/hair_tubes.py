@@ -13,7 +13,7 @@ frames of them, the published one 120. The small version has fewer and coarser s
 `strands.lower.curves.count=40`, `strands.upper.curves.count=40`, `strands.lower.curves.segments=20`,
 `strands.upper.curves.segments=20`.
 
-12 300 vertices, 1 500 steps; on one core about 1 min.
+12 300 vertices, 1 300 steps; on one core about 2 min.
 """
 
 import numpy as np
@@ -36,7 +36,7 @@ from continua.scene import (
 )
 from continua.validation.case import Measurement, at_least, at_most, between
 
-COST = "12 300 vertices, 1 500 steps, 1 min"
+COST = "12 300 vertices, 1 300 steps, 2 min"
 SMALL = [
     "strands.lower.curves.count=40",
     "strands.upper.curves.count=40",
