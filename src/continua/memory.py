@@ -41,7 +41,8 @@ def run_memory(sim: Simulation, duration: float = 0.0) -> int:
         total += count * (room * body_bytes(body) + transient_bytes(body) + solver_bytes(world, body))
         total += more * full_grid_bytes(world)
     for mesh in world.mesh_bodies:
-        total += mesh.nbytes + (HESSIANS + (mesh.damping > 0)) * mesh.hessian_bytes
+        total += (HESSIANS + (mesh.damping > 0)) * mesh.hessian_bytes
+    total += sum(body.nbytes for body in world.bodies if body not in world.particle_bodies)
     return int(total)
 
 

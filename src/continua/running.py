@@ -190,7 +190,7 @@ def _frames(
             dt = sim.step(remaining)
             meter.steps += 1
             meter.particle_steps += sim.particles
-            meter.vertex_steps += sum(map(len, sim.world.mesh_bodies))
+            meter.vertex_steps += sim.world.vertices
             if dt >= remaining:
                 sim.time = end  # exactly, so that rounding does not add up
             if after_step is not None:

@@ -147,6 +147,11 @@ class World:
         return sum(len(body) for body in self.particle_bodies)
 
     @property
+    def vertices(self) -> int:
+        """Number of points of all other bodies: meshes, strands, rigid bodies."""
+        return sum(map(len, self.bodies)) - self.particles
+
+    @property
     def particle_bodies(self) -> list[ParticleBody]:
         """Bodies made of particles."""
         return particle_bodies(self.bodies)

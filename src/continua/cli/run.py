@@ -235,7 +235,7 @@ def print_json(
         "time": simulation.time,
         "steps": steps,
         "particles": simulation.particles,
-        "vertices": sum(map(len, simulation.world.mesh_bodies)),
+        "vertices": simulation.world.vertices,
         "mean_dt": simulation.time / steps if steps else None,
         "seconds": last.seconds if last else 0.0,
         "steps_per_second": last.steps_per_second if last else None,
