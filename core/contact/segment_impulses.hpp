@@ -6,7 +6,9 @@
 // number of its pairs. That gives the four vertices of a pair different shares of one impulse: momentum is lost.
 // Here a vertex divides its mass among the c_k pairs that push it (Tonge et al. 2012): K = sum w_k^2 c_k / m_k, and all
 // of the impulse is applied. A pair alone is as before. Action is reaction for any number of them, and energy never
-// grows: m |sum over c pushes|^2 <= m c sum |push|^2, which is what K counts.
+// grows: m |sum over c pushes|^2 <= m c sum |push|^2, which is what K counts. Where vertices are held and the point lies
+// next to them, K is nearly nothing, and the free vertex at the far end would be thrown away to move it: K is at least the
+// part kGrip of that of the lightest vertex at the point. Pairs without held vertices have at least half of it.
 #pragma once
 
 #include <algorithm>
@@ -18,6 +20,8 @@
 #include "../parallel.hpp"
 
 namespace continua {
+
+inline constexpr double kGrip = 0.1;
 
 struct SegmentContacts {
     const int32_t* vertices;    // of all segments (segments, 2)
@@ -102,18 +106,26 @@ class SegmentImpulses {
         for (int k = 0; k < 4; ++k) r = add_scaled<3>(r, contacts_.weight(pair, k), vector_at<3>(v, contacts_.vertex(pair, k)));
         return r;
     }
+    bool held(int64_t pair) const {
+        for (int k = 0; k < 4; ++k)
+            if (!(inverse_mass_[contacts_.vertex(pair, k)] > 0)) return true;
+        return false;
+    }
     double approach(const Vec3& r, int64_t pair) const { return -dot(r, vector_at<3>(contacts_.normal, pair)); }
 
     // The impulse of a pair on its second segment; returns its size along the normal.
     double push(const Vec3& r, int64_t pair) {
-        double K = 0;
+        double K = 0, lightest = 0;
         for (int k = 0; k < 4; ++k) {
             const double w = contacts_.weight(pair, k);
             const int32_t i = contacts_.vertex(pair, k);
-            K += w * w * sharing_[size_t(i)] * inverse_mass_[i];
+            const double free = sharing_[size_t(i)] * inverse_mass_[i];
+            K += w * w * free;
+            lightest = std::max(lightest, free);
         }
         push_[size_t(pair)] = {0, 0, 0};
         if (!(K > 0)) return 0;  // nothing moves either
+        if (held(pair)) K = std::max(K, kGrip * lightest);
         const Vec3 n = vector_at<3>(contacts_.normal, pair);
         const double closing = approach(r, pair), j = (closing - contacts_.allowed[pair]) / K;
         push_[size_t(pair)] = add_scaled<3>({0, 0, 0}, j, n);

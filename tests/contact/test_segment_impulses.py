@@ -214,3 +214,17 @@ def test_overlaps_are_undone_by_a_part_and_momentum_kept():
     assert np.abs(approach(pairs, without.v)[closing]).max() < 1e-12 and energy(mass, without.v) < energy(
         mass, v
     )
+
+
+def test_what_is_held_is_not_a_lever():
+    """Where a segment is held at one end and touched next to it, its free end stays where it is, about: moving the point
+    by moving the far end alone would throw that away, by the inverse of how near the point is."""
+    near = 1e-6  # of the length, from the held end
+    x = np.array([[0.0, 0, 0], [1, 0, 0], [near, 0.01, -1], [near, 0.01, 1]])
+    segments, held = np.array([[0, 1], [2, 3]], np.int32), np.array([0.0, 1, 0, 0])
+    pairs = SegmentPairs(x, segments, np.array([[0, 1]], np.int32))
+    v = np.array([[0.0, 0, 0], [0, 0, 0], [0, -1, 0], [0, -1, 0]])
+    pushes = pairs.resolve(v, held, sweeps=1)
+    assert np.array_equal(pushes.v[[0, 2, 3]], v[[0, 2, 3]]) and pushes.pressed[0] > 0
+    assert np.linalg.norm(pushes.v[1]) <= 10 * near
+    assert 1 / near > 1e5  # what stopping the point would take
