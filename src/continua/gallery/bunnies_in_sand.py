@@ -130,7 +130,7 @@ def check(run: SceneRun) -> list[Measurement]:
     low, high = (0.0, 0.05) if friction <= SLIDES else (0.3, 1.0) if friction >= HOLDS else (0.02, 0.9)
     return [
         between("part of the sand left on the bunnies", left_on_top(sim), low, high),
-        at_most("deepest grain in a bunny [cells]", run.most("grain"), 0.5),
+        at_most("deepest grain in a bunny [cells]", run.most("grain"), 1.0),
         at_most("deepest point of a bunny in a bunny [cells]", run.most("solid"), 0.5),
         at_least("least volume of an element", run.least("volume"), 0.1),
         at_most("momentum that is not explained", momentum_gap(sim, run.start), 0.05),
