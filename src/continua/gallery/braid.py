@@ -42,7 +42,8 @@ WRONG = [
         "strands that do not feel each other",
         ["strands.contact.sweeps=0", "strands.contact.stiffness=1.0"],
         "went through each other",
-    )
+    ),
+    ("fewer turns, which the pull takes out", ["strands.curves.turns=1.0"], "crossings of bundles"),
 ]
 
 LENGTH, RADIUS, TURNS, BUNDLES = 0.6, 0.02, 1.5, 3

@@ -50,7 +50,12 @@ WRONG = [
         "strands that only the grid keeps apart",
         ["strands.lower.contact.sweeps=0", "strands.upper.contact.sweeps=0"],
         "went through each other",
-    )
+    ),
+    (
+        "strands that overlap at the start, which swell",
+        ["strands.lower.material.radius=0.004", "strands.upper.material.radius=0.004"],
+        "volume of the lower bundle",
+    ),
 ]
 
 LENGTH, RADIUS, GAP, DOWN = 0.6, 0.022, 0.01, 0.05  # of a bundle, between them, way of the ends [m]
