@@ -157,6 +157,11 @@ def tetrahedra(top: float, **options: object) -> ct.Simulation:
         (1.0, {"vary": {"density": np.array([1e3, 2e3])}}, r"the masses of bodies\[0\] have changed"),
         (1.0, {"scripted": [ct.Scripted([0, 1])]}, r"there were 0 bodies\[0\].scripted and are 1"),
         (1.0, {"damping": 0.1}, r"bodies\[0\].damping was 0.0 and is 0.1"),
+        (
+            1.0,
+            {"damping": 0.1, "damping_form": "printed"},
+            r"bodies\[0\].damping_form was green and is printed",
+        ),
         (1.0, {"drag": 0.1}, r"bodies\[0\].drag was 0.0 and is 0.1"),
         (1.0, {"contact": ct.PenaltyContact(friction=0.2)}, r"contact.friction was 0.0 and is 0.2"),
     ],

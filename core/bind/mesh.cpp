@@ -122,6 +122,11 @@ class MeshElements : public MeshEnergy<Elements> {
             kernel.deformation(nodes(kernel, x, "x"), rows(kernel, out, "out", d * d));
         });
     }
+    void damping(nb::object x, bool green, nb::object out) {
+        visit([&]<int d>(Elements<d>& kernel) {
+            kernel.damping(nodes(kernel, x, "x"), green, values(kernel, out, "out"));
+        });
+    }
     void flow(nb::object x, nb::object v, double dt) {
         if (!(dt >= 0)) throw std::invalid_argument("dt: must not be negative");
         visit([&]<int d>(Elements<d>& kernel) { kernel.flow(nodes(kernel, x, "x"), nodes(kernel, v, "v"), dt); });
@@ -181,6 +186,7 @@ void bind_mesh(nb::module_& m) {
         .def("inverse_edges", &MeshElements::inverse_edges, nb::arg("out"))
         .def("volumes", &MeshElements::volumes, nb::arg("out"))
         .def("deformation", &MeshElements::deformation, nb::arg("x"), nb::arg("out"))
+        .def("damping", &MeshElements::damping, nb::arg("x"), nb::arg("green"), nb::arg("out"))
         .def("flow", &MeshElements::flow, nb::arg("x"), nb::arg("v"), nb::arg("dt"));
     nb::class_<MeshSprings> springs(m, "MeshSprings", "Springs between nodes, see continua.mesh.springs.");
     springs.def(nb::init<int64_t, int, nb::object, nb::object, nb::object>(), nb::arg("nodes"), nb::arg("dimension"),

@@ -10,10 +10,27 @@
 
 namespace continua {
 
+// A symmetric matrix over the vertices of one element, d x d blocks.
 template <class V, int d>
-class ElementBlocks {
-  public:
+struct VertexBlocks {
     Mat<V, d> block[d + 1][d + 1];  // (k, l) for k <= l
+
+    // Those of vertex 0 from the others. Moving all vertices together changes nothing: every row of blocks has the sum
+    // zero.
+    void close() {
+        block[0][0] = Mat<V, d>::zero();
+        for (int l = 1; l <= d; ++l) {
+            block[0][l] = Mat<V, d>::zero();
+            for (int k = 1; k <= d; ++k) block[0][l] = block[0][l] - (k <= l ? block[k][l] : transpose(block[l][k]));
+            block[0][0] = block[0][0] - block[0][l];
+        }
+    }
+};
+
+template <class V, int d>
+class ElementBlocks : public VertexBlocks<V, d> {
+  public:
+    using VertexBlocks<V, d>::block;
 
     // tangent: kTangent numbers; inverse: B, the inverse of the undeformed edges.
     ElementBlocks(const V* tangent, const Mat<V, d>& inverse, const V& volume) {
@@ -24,7 +41,7 @@ class ElementBlocks {
         split(tangent, volume);
         for (int k = 0; k < d; ++k)
             for (int l = k; l < d; ++l) block[k + 1][l + 1] = times_transpose(Mat<V, d>(U * inner(W, k, l)), U);
-        close();
+        this->close();
     }
 
   private:
@@ -54,15 +71,6 @@ class ElementBlocks {
             }
         }
         return T;
-    }
-    // Moving all vertices together changes nothing: every row of blocks has the sum zero.
-    void close() {
-        block[0][0] = Mat<V, d>::zero();
-        for (int l = 1; l <= d; ++l) {
-            block[0][l] = Mat<V, d>::zero();
-            for (int k = 1; k <= d; ++k) block[0][l] = block[0][l] - (k <= l ? block[k][l] : transpose(block[l][k]));
-            block[0][0] = block[0][0] - block[0][l];
-        }
     }
 };
 

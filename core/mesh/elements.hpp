@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "../materials/batch.hpp"
-#include "element_blocks.hpp"
+#include "damping_blocks.hpp"
 #include "matrix.hpp"
 
 namespace continua {
@@ -39,10 +39,12 @@ class Elements {
     void set_parameters(const double* rows, int number) {
         parameters_ = cells_.pack(rows, number);
         parameter_count_ = number;
+        moduli_.clear();
     }
     void set_state(const double* rows, int number) {
         state_ = cells_.pack(rows, number);
         state_count_ = number;
+        moduli_.clear();
     }
     void state(double* rows) const { cells_.unpack(state_.data(), state_count_, rows); }
     void set_inverse_edges(const double* rows) { inverse_ = cells_.pack(rows, kMatrix); }
@@ -84,13 +86,27 @@ class Elements {
             alignas(64) double F[kMatrix * kBatch], tangent[kTangent<d> * kBatch];
             deformation_of(Ds, b, F);
             material_.tangent(F, parameters_of(b), state_of(b), positive, tangent);
-            for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) put_blocks(tangent, b, lane, given);
+            for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) put_tangent(tangent, b, lane, given);
+        });
+    }
+    // Values of the damping matrix at x in the pattern of the Hessian, equal to it at rest, see DampingBlocks: with
+    // A = F if `green`, else with its rotation. Where material has flowed, F is the elastic part.
+    void damping(const double* x, bool green, double* values) {
+        if (moduli_.empty()) find_moduli();
+        matrix().assemble(cells_, x, values, [&](int64_t b, const double* Ds, double* given) {
+            const double* moduli = moduli_.data() + b * 2 * kBatch;
+            for (int lane = 0; lane < kBatch; lane += lanes_of<V>()) {
+                const Mat<V, d> B = load_matrix(inverse_of(b), lane), F = edge_matrix(Ds, lane) * B;
+                const V mu = load<V>(moduli + lane), lam = load<V>(moduli + kBatch + lane);
+                put_blocks(DampingBlocks<V, d>(green ? F : Mat<V, d>(rotation_of(F)), B, mu, lam), lane, given);
+            }
         });
     }
     // Plastic and viscous flow over the step dt [s] that ended in the positions x with the velocities v, (nodes, d).
     // J15 section 3.2
     void flow(const double* x, const double* v, double dt) {
         if (!material_.flow) return;
+        if (state_count_) moduli_.clear();
         std::vector<double> rates(inverse_.size());
         cells_.for_batches(v, [&](int64_t b, const double* Dv) {
             std::copy(Dv, Dv + kMatrix * kBatch, rates.data() + b * kMatrix * kBatch);
@@ -127,6 +143,7 @@ class Elements {
     std::vector<double> inverse_;  // B, (batches, d * d, kBatch)
     std::vector<double> volume_;   // undeformed, (batches, kBatch)
     std::vector<double> parameters_, state_;
+    std::vector<double> moduli_;  // Ve mu, Ve lam of small strains, (batches, 2, kBatch); empty: not known yet
     int parameter_count_ = 0, state_count_ = 0;
 
     const double* inverse_of(int64_t b) const { return inverse_.data() + b * kMatrix * kBatch; }
@@ -164,13 +181,31 @@ class Elements {
         for (int lane = 0; lane < kBatch; lane += lanes_of<V>())
             put_matrix(edge_matrix(Ds, lane) * load_matrix(inverse_of(b), lane), lane, F);
     }
-    void put_blocks(const double* tangents, int64_t b, int lane, double* given) const {
+    void put_tangent(const double* tangents, int64_t b, int lane, double* given) const {
         V tangent[kTangent<d>];
         for (int k = 0; k < kTangent<d>; ++k) tangent[k] = load<V>(tangents + k * kBatch + lane);
         const V volume = load<V>(volume_of(b) + lane);
-        const ElementBlocks<V, d> blocks(tangent, load_matrix(inverse_of(b), lane), volume);
+        put_blocks(ElementBlocks<V, d>(tangent, load_matrix(inverse_of(b), lane), volume), lane, given);
+    }
+    static void put_blocks(const VertexBlocks<V, d>& blocks, int lane, double* given) {
         for (int k = 0, pair = 0; k <= d; ++k)
             for (int l = k; l <= d; ++l, ++pair) put_matrix(blocks.block[k][l], lane, given + pair * kMatrix * kBatch);
+    }
+    // From the tangent of F = I, so that materials need not tell. It counts what history has made of them, such as the
+    // hardening of snow.
+    void find_moduli() {
+        using At = TangentLayout<d>;
+        alignas(64) double identity[kMatrix * kBatch], tangent[kTangent<d> * kBatch];
+        for (int k = 0; k < kMatrix * kBatch; ++k) identity[k] = k / kBatch % (d + 1) == 0 ? 1.0 : 0.0;
+        moduli_.resize(size_t(cells_.batches() * 2 * kBatch));
+        for (int64_t b = 0; b < cells_.batches(); ++b) {
+            material_.tangent(identity, parameters_of(b), state_of(b), false, tangent);
+            double* moduli = moduli_.data() + b * 2 * kBatch;
+            for (int j = 0; j < kBatch; ++j) {
+                moduli[j] = 0.5 * volume_of(b)[j] * tangent[At::a * kBatch + j];             // h_01 is lam, a is 2 mu
+                moduli[kBatch + j] = volume_of(b)[j] * tangent[(At::h + 1) * kBatch + j];
+            }
+        }
     }
     // From the edges Dv of the velocities to grad v [1/s] with respect to where the step began, in place.
     static void velocity_gradient(const double* Ds, double dt, double* Dv) {

@@ -11,7 +11,8 @@ from continua.io import Checkpoint, RunFolder
 from continua.plan import RunPlan
 
 COMPARED = ("setup", "files", "scene_sha256")
-LATER = ("arrays", "drag", "damping", "contact", "scripted")  # of bodies, where a run need not have kept them
+# of bodies, where a run need not have kept them
+LATER = ("arrays", "drag", "damping", "damping_form", "contact", "scripted")
 _SHOWN = 3  # changes that a sentence lists
 
 

@@ -12,17 +12,19 @@ from continua.contact.mesh_contact import ContactSurface, MeshContact
 
 @pytest.mark.parametrize("scheme", ["backward-euler", "trapezoid", "bdf2"])
 def test_o10_a_cube_comes_to_rest_on_a_plane(scheme: str) -> None:
+    """The floor carries the weight in the mean of two steps: under the trapezoid rule the speeds of points in contact
+    change their sign in every step for ever, and the force with them, by some tens of per cent."""
     sim = world((0.0, -9.81, 0.0), scheme=scheme)
     body = block(sim, height=0.4, velocity=(0.0, -10.0, 0.0), damping=0.02, drag=2.0)
     floor = sim.add(ct.colliders.Plane((0, 1, 0)))
     iterations = []
-    for _ in range(72):
+    for _ in range(96):
         sim.step()
         assert floor.signed_distance(body.x)[0].min() >= -1e-12
         iterations.append(sim.diagnostics()["newton_iterations"])
     assert np.mean(iterations[:12]) < 12
     assert body.J.min() > 0
-    np.testing.assert_allclose(forces(sim)[0], [0, 9810, 0], rtol=1e-2, atol=1)
+    np.testing.assert_allclose(forces(sim, 2)[0], [0, 9810, 0], rtol=1e-2, atol=1)
 
 
 def test_o10_impulses_balance_weight_and_momentum() -> None:

@@ -125,6 +125,12 @@ def test_the_schema_knows_meshes() -> None:
     json.dumps(scene_schema(), allow_nan=False)
 
 
+def test_damping_takes_its_form_from_the_scene(write: Callable[..., Path]) -> None:
+    for more, form in (("", "green"), ('\ndamping_form = "printed"', "printed")):
+        (cube, _) = load_scene(write("damping = 1e-3", "damping = 1e-3" + more)).build().world.mesh_bodies
+        assert cube.setup()["damping_form"] == form
+
+
 def test_elements_may_differ(write: Callable[..., Path]) -> None:
     more = """
 [solid.vary]
@@ -290,6 +296,12 @@ MISTAKES = {
         ["solid[0].material", "set it to 0 and use damping"],
     ),
     "damping": ("damping = 1e-3", "damping = -1", ["solid[0].damping", "is -1", ">= 0", "[s]"]),
+    "form of damping": (
+        "damping = 1e-3",
+        'damping = 1e-3\ndamping_form = "lagged"',
+        ["solid[0].damping_form", "green", "printed"],
+    ),
+    "damping of springs": ("drag = 0.5", 'damping_form = "green"', ["springs[0].damping_form"]),
     "unknown field": ("damping = 1e-3", f"vary = {{ X = {FIELD} }}", ["solid[0].vary.X", "is no number of"]),
     "other material": (
         "damping = 1e-3",
@@ -346,6 +358,11 @@ def test_message_tells_where_what_and_how(case: str, write: Callable[..., Path])
             "center = [0.0, 0.0, 0.0], size",
             "center = [9, 0, 0], size",
             'mesh body "cube": no vertex of the mesh',
+        ),
+        (
+            "damping = 1e-3",
+            'damping_form = "printed"',
+            'mesh body "cube": damping_form = "printed" needs damping',
         ),
     ],
 )

@@ -71,7 +71,9 @@ class MeshEnergy:
         body, dt, d = self._body, self._dt, self._body.dimension
         hessian = body.energy.hessian(body.x, positive=True)
         first, column = hessian.pattern()
-        values = dt * (dt + body.damping) * hessian.blocks()
+        values = dt * dt * hessian.blocks()
+        if body.damping:
+            values += dt * body.damping * body.energy.damping(body.x, into=hessian).blocks()
         row = np.repeat(np.arange(len(body)), np.diff(first))
         values[row == column] += dt * body.drag * body.mass[:, None, None] * np.eye(d)
         held = np.zeros(len(body), bool)

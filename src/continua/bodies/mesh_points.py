@@ -17,8 +17,9 @@ from continua.bodies.start import Placed, Scattered, first_positions
 from continua.bodies.velocity import GivenVelocity, evaluate
 from continua.contact.collision_particles import facet_normals
 from continua.errors import SetupError
+from continua.geometry.connected import connected_pieces
 from continua.mesh import Drag, NativeEnergy, Rayleigh
-from continua.mesh.vibration import fastest_vibration
+from continua.mesh.vibration import fastest_decay, fastest_vibration
 from continua.optimize import PointState, Term
 
 Array = NDArray[np.float64]
@@ -126,6 +127,12 @@ class MeshPoints(Body):
         """Facets (F, d) of solids, or the sheet (F, 3) of springs; none of strands."""
 
     @cached_property
+    def pieces(self) -> NDArray[np.int32]:
+        """Number (N,) of the piece that every point belongs to: what its elements join."""
+        links = np.concatenate([self.cells[:, [k, k + 1]] for k in range(self.cells.shape[1] - 1)])
+        return np.asarray(connected_pieces(links, len(self)), np.int32)
+
+    @cached_property
     def edge_length(self) -> float:
         """Mean distance of neighbouring points at rest [m]."""
         a, b = self.cells[:, 0], self.cells[:, 1]
@@ -139,6 +146,13 @@ class MeshPoints(Body):
     def forces(self, x: Array | None = None) -> Array:
         """Elastic forces (N, d) [N] at positions x (N, d) [m]; left out: at the present ones."""
         return -self.energy.gradient(self.x if x is None else x)
+
+    def inner_forces(self) -> Array:
+        """Elastic forces and damping (N, d) [N] at the present positions and velocities, without drag."""
+        force = self.forces()
+        if self.damping:
+            force -= self.damping * self.energy.damping(self._x).product(self._v)
+        return force
 
     def scripted_at(self, t: float) -> tuple[Indices, Array]:
         """Numbers (n,) of the vertices scripted at time t [s] and where they must be (n, d) [m]."""
@@ -194,11 +208,12 @@ class MeshPoints(Body):
         """The wave speed [m/s] that an explicit step on a grid of spacing dx [m] must resolve.
 
         The grid never vibrates faster than the mesh alone, at omega: weights only average. A wave that crosses a cell
-        in 2/omega has the same limit. Damping explicit in time shortens it further.
+        in 2/omega has the same limit. Damping explicit in time shortens it further: with rates of up to c, steps are
+        stable while 2 c dt + omega^2 dt^2 < 4. Damping may be fastest in another motion than the elastic forces are.
         """
         omega = fastest_vibration(self.energy, self._x, self._mass)
-        ratio = 0.5 * self.damping * omega + 0.5 * self.drag / max(omega, 1e-300)
-        return float(0.5 * dx * omega * (np.hypot(1.0, ratio) + ratio))
+        half = 0.5 * (fastest_decay(self.energy, self._x, self._mass, self.damping) + self.drag)
+        return float(0.5 * dx * (np.hypot(omega, half) + half))
 
     def begin(self, t: float) -> None:
         # vertices scripted at the end of the running step, and where they must be then [m]
@@ -219,10 +234,7 @@ class MeshPoints(Body):
 
     def own_impulse(self, dt: float) -> Array:
         """Of all forces on the vertices (N, d) during dt [s], at the present positions, with damping and drag [N s]."""
-        force = self.forces() - self.drag * self._mass[:, None] * self._v
-        if self.damping:
-            force -= self.damping * self.energy.hessian(self._x, positive=True).product(self._v)
-        force *= dt
+        force = dt * (self.inner_forces() - self.drag * self._mass[:, None] * self._v)
         self.reaction = -self.let_go(force)
         return force
 

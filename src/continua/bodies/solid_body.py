@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from continua.contact.penalty import MeshContactSetting
 from continua.errors import SetupError
 from continua.geometry.meshes import BoxMesh, FileMesh, ShapeMesh, SimplexMesh
 from continua.materials.base import Material
-from continua.mesh import Elements
+from continua.mesh import DampingForm, Elements
 from continua.optimize import PointState
 
 
@@ -25,6 +26,11 @@ class SolidBody(MeshBody):
     mesh: a `SimplexMesh`, or a description of one (`ct.meshes`). material: a built-in solid without Newtonian
     viscosity. vary and regions make it differ between elements, as for particle bodies: functions and shapes are
     evaluated at the middle of every element. The other arguments are those of `MeshBody`.
+
+    damping_form: how `damping` acts where the solid is deformed; small strains do not tell. "green" takes Hooke's law
+    for the rate of Green's strain: it never slows or turns rigid motion, grows where the solid is stretched and fades
+    where it is crushed. "printed" takes it in the rest frame of every element, turned with it (M23 section 8): it is as
+    strong in any shape, but has a torque on deformed solids that turn.
     """
 
     kind = "mesh"
@@ -44,6 +50,7 @@ class SolidBody(MeshBody):
         start: StartLike = None,
         drag: float = 0.0,
         damping: float = 0.0,
+        damping_form: DampingForm = "green",
         on_grid: bool | None = None,
         contact: MeshContactSetting | None = None,
         continuum: str | None = None,
@@ -57,7 +64,9 @@ class SolidBody(MeshBody):
         if vary or regions:
             middle = self.mesh.points[self.mesh.cells].mean(axis=1)
             parameters, density = Variation(material, vary, regions).at(middle)
-        self.elements = Elements(self.mesh.points, self.mesh.cells, material, parameters=parameters)
+        self.elements = Elements(
+            self.mesh.points, self.mesh.cells, material, parameters=parameters, damping_form=damping_form
+        )
         mass = self.elements.lumped_mass(density)
         super().__init__(
             self.mesh.points,
@@ -73,6 +82,8 @@ class SolidBody(MeshBody):
             contact=contact,
             continuum=continuum,
         )
+        if damping_form != "green" and not self.damping:
+            raise SetupError(f'damping_form = "{damping_form}" needs damping; give it or leave the form out')
 
     @property
     def label(self) -> str:
@@ -128,6 +139,9 @@ class SolidBody(MeshBody):
     def move(self, moved: PointState, dt: float) -> None:
         super().move(moved, dt)
         self.elements.flow(self.x, self.v, dt)  # plastic flow is explicit, after the solve
+
+    def setup(self) -> dict[str, Any]:
+        return super().setup() | {"damping_form": self.elements.damping_form}
 
     def snapshot(self) -> dict[str, NDArray]:
         return super().snapshot() | {f"history_{k}": v for k, v in self.elements.history().items()}

@@ -69,7 +69,10 @@ class MeshProblem:
         settings: Optimization,
         collision: SelfCollision | None,
         friction: Friction,
+        known: tuple[NDArray[np.intp], Array] | None = None,
     ) -> None:
+        """known: points (n,) that are held, and where they get (n, d) [m]."""
+        self._known = known
         self.bodies, self.colliders, self.collision = bodies, colliders, collision
         self.friction_change = 0.0
         self.dt, self.t, self.settings = dt, t, settings
@@ -105,13 +108,8 @@ class MeshProblem:
 
     def _acceleration(self, external: Array) -> Array:
         """Of every point at the beginning of the step, without drag and contact (N, d) [m/s^2]."""
-        forces = []
-        for body in self.bodies:
-            force = body.forces()
-            if body.damping:
-                force -= body.damping * body.energy.hessian(body.x, positive=True).product(body.v)
-            forces.append(force)
-        return external + np.concatenate(forces) / self.mass[:, None]
+        forces = np.concatenate([body.inner_forces() for body in self.bodies])
+        return external + forces / self.mass[:, None]
 
     def _implicit_step(self, acceleration: Array) -> ImplicitStep:
         drag = np.concatenate([np.full((len(body), 1), body.drag) for body in self.bodies])
@@ -165,6 +163,9 @@ class MeshProblem:
             chosen = rows.start + body.held
             self.scripted.append(chosen)
             fixed[chosen], values[chosen] = True, body.places
+        if self._known is not None:
+            chosen, places = self._known
+            fixed[chosen], values[chosen] = True, places
         self.fixed = fixed
         exact = [k for k, surface in enumerate(surfaces) if not surface.sampled]
         contact = MeshContact(
@@ -241,12 +242,14 @@ class MeshProblem:
 
     def _good_enough(self, x: Array) -> float:
         """What may be left over if a step could not reach its tolerance, in units of it: a little more, or so little
-        that the energy it would still release, g^2 / stiffness, is lost in the rounding error of the energy."""
+        that the energy it would still release, g^2 over stiffness and inertia, is lost in the rounding error of the
+        energy."""
         elastic = self.elastic.gradient(x)
         lost = np.empty_like(x)
         for body, some in zip(self.bodies, self.rows):
             error = ROUNDING * norm(x[some]) * norm(elastic[some])
-            lost[some] = np.sqrt(body.stiffness * error / x[some].size)
+            stiffness = body.stiffness + float(self.energy.mass_matrix[some].mean())
+            lost[some] = np.sqrt(stiffness * error / x[some].size)
         return max(NEARLY, self.left_over.measure(lost))
 
     def _free_gradient(self, x: Array) -> Array:

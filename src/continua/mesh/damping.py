@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Literal, get_args
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from continua.errors import SetupError
 from continua.mesh.energy import Array, NativeEnergy
 
+DampingForm = Literal["green", "printed"]  # of finite elements, see `Elements.damping`
+DAMPING_FORMS: tuple[str, ...] = get_args(DampingForm)
+
 
 class Rayleigh:
-    """Lagged Rayleigh damping: Phi = k/(2 dt) (x - x_n)^T D (x - x_n), a `continua.optimize.Term` of one step.
+    """Lagged Rayleigh damping: Phi = k/(2 dt) (x - x_n)^T K (x - x_n), a `continua.optimize.Term` of one step.
 
-    D is the Hessian of what is damped at the beginning of the step, without its negative eigenvalues, so that damping
+    K is the damping matrix of the energy at the beginning of the step, without negative eigenvalues, so that damping
     never does positive work. A mode of angular frequency omega decays at the rate k omega^2 / 2 for small steps.
 
     energy: what is damped; x (N, d) [m]: positions x_n; coefficient [s]: k; dt [s]. Drag belongs to `ImplicitStep`.
-    Schemes with v_new = (x - center) / dt give their own center (N, d) [m]; D is still that at x_n.
+    Schemes with v_new = (x - center) / dt give their own center (N, d) [m]; K is still that at x_n.
     """
 
     def __init__(
@@ -34,11 +39,11 @@ class Rayleigh:
             )
         self._center = np.array(x if center is None else center, dtype=np.float64)
         self._scale = coefficient / dt
-        self._stiffness = energy.hessian(x, positive=True)
+        self._stiffness = energy.damping(x)
 
     @property
     def weight(self) -> float:
-        """Of the Hessian of what is damped."""
+        """Of the damping matrix, which is the Hessian of springs and rods and about that of solids."""
         return self._scale
 
     def value(self, x: Array) -> float:

@@ -9,11 +9,12 @@ from numpy.typing import ArrayLike
 
 from continua import _core
 from continua._validation import shown
-from continua.errors import GeometryError, MaterialError
+from continua.errors import GeometryError, MaterialError, SetupError
 from continua.materials import Material, NativeMaterial
 from continua.materials.base import CATALOGUE, State, from_components
 from continua.materials.rod import Rod
-from continua.mesh.energy import Array, NativeEnergy, node_array
+from continua.mesh.damping import DAMPING_FORMS, DampingForm
+from continua.mesh.energy import Array, BlockHessian, NativeEnergy, node_array
 from continua.mesh.indices import vertex_indices
 
 
@@ -24,6 +25,7 @@ class Elements(NativeEnergy):
     material: any built-in material without Newtonian viscosity.
     parameters (n, M): the core's parameters of every element; left out: those of the material.
     state: history variables (M,) by name; left out: undeformed material.
+    damping_form: how `damping` sees a deformed element.
     """
 
     def __init__(
@@ -34,7 +36,12 @@ class Elements(NativeEnergy):
         *,
         parameters: ArrayLike | None = None,
         state: State | None = None,
+        damping_form: DampingForm = "green",
     ) -> None:
+        if damping_form not in DAMPING_FORMS:
+            known = " or ".join(f'"{name}"' for name in DAMPING_FORMS)
+            raise SetupError(f"damping_form must be {known}, not {shown(damping_form)}")
+        self.damping_form: DampingForm = damping_form
         self.material = _usable(material)
         rest = node_array(points)
         if rest.ndim != 2 or rest.shape[1] not in (2, 3) or not np.isfinite(rest).all():
@@ -73,6 +80,18 @@ class Elements(NativeEnergy):
         out = np.empty((self._nodes[1] ** 2, len(self)))
         self._elements.deformation(node_array(x), out)
         return from_components(out)
+
+    def damping(self, x: ArrayLike, *, into: BlockHessian | None = None) -> BlockHessian:
+        """Matrix K of Rayleigh damping at x (N, d): Hooke's law for strain rates, without negative eigenvalues (M23
+        section 8).
+
+        With A = F ("green") or the rotation of F ("printed"), and mu and lam as for small strains,
+        v^T K v is the sum over elements of V (2 mu |e|^2 + lam tr(e)^2), e = sym(A^T grad v). Green's form has neither
+        work nor torque for rigid motion at any x, the printed one only where elements are not strained.
+        """
+        made = self._new_hessian() if into is None else into
+        self._elements.damping(node_array(x), self.damping_form == "green", made.values)
+        return made
 
     def flow(self, x: ArrayLike, v: ArrayLike, dt: float) -> None:
         """Plastic and viscous flow after a step dt [s] that ended at x (N, d) [m] with velocities v (N, d) [m/s]."""

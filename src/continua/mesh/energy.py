@@ -30,6 +30,11 @@ class BlockHessian:
             kernel.hessian_size()
         )  # blocks column by column, and four numbers of padding
 
+    @property
+    def dimension(self) -> int:
+        """2 or 3."""
+        return self._nodes[1]
+
     def product(self, dx: ArrayLike) -> Array:
         """Hessian [N/m] times the displacements dx (N, d) [m]: (N, d) [N]."""
         out = np.empty(self._nodes)
@@ -89,6 +94,14 @@ class NativeEnergy:
         made = self._new_hessian() if into is None else into
         self._kernel.hessian(node_array(x), positive, made.values)
         return made
+
+    def damping(self, x: ArrayLike, *, into: BlockHessian | None = None) -> BlockHessian:
+        """Matrix K of Rayleigh damping, forces -k K v for velocities v (N, d) and a coefficient k [s], at x (N, d).
+
+        Symmetric, without negative eigenvalues, and the Hessian where nothing is deformed. Here: the Hessian at x,
+        without the negative eigenvalues of every element. `into` as in `hessian`.
+        """
+        return self.hessian(x, positive=True, into=into)
 
     def prepare(self, x: ArrayLike, *, positive: bool = False) -> None:
         """Make ready for `product` and `diagonal` at x (N, d); `positive` as in `hessian`."""
