@@ -12,6 +12,7 @@ void bind_mesh_on_grid(nb::module_& m);
 void bind_segments(nb::module_& m);
 void bind_rods(nb::module_& m);
 void bind_rigid(nb::module_& m);
+void bind_surface_contact(nb::module_& m);
 }
 
 // entry.cpp has the function that Python calls: it looks at the processor first.
@@ -63,4 +64,5 @@ NB_MODULE(_core, m) {
     continua::bind_segments(m);
     continua::bind_rods(m);
     continua::bind_rigid(m);
+    continua::bind_surface_contact(m);
 }

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from continua.bodies.variation import Gradient
     from continua.concurrency import set_threads, threads
     from continua.contact import boundaries, colliders, motions
-    from continua.contact.penalty import GridContact, PenaltyContact
+    from continua.contact.penalty import ExactContact, GridContact, PenaltyContact
     from continua.contact.strand_contact import StrandContact
     from continua.continuum.settings import Contact, Continuum
     from continua.errors import ContinuaError
@@ -44,6 +44,7 @@ _HOMES = {
     "Continuum": "continua.continuum.settings",
     "Drain": "continua.bodies.drain",
     "Emitter": "continua.bodies.emitter",
+    "ExactContact": "continua.contact.penalty",
     "Gradient": "continua.bodies.variation",
     "Motor": "continua.bodies.axle",
     "ParticleBody": "continua.bodies.points",
@@ -88,6 +89,7 @@ __all__ = [
     "Continuum",
     "Drain",
     "Emitter",
+    "ExactContact",
     "Gradient",
     "GridContact",
     "Motor",

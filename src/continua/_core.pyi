@@ -255,6 +255,8 @@ class MeshElements:
 
     def deformation(self, x: NDArray, out: NDArray) -> None: ...
 
+    def damping(self, x: NDArray, green: bool, out: NDArray) -> None: ...
+
     def flow(self, x: NDArray, v: NDArray, dt: float) -> None: ...
 
 class MeshSprings:
@@ -429,4 +431,27 @@ def closest_segment_points(x: NDArray, segments: NDArray, pairs: NDArray, parame
 def segment_impulses(segments: NDArray, pairs: NDArray, parameters: NDArray, normal: NDArray, allowed: NDArray, friction: NDArray, sweeps: int, inverse_mass: NDArray, v: NDArray, impulse: NDArray, pressed: NDArray) -> int:
     """
     Sweeps of impulses between pairs that approach faster than allowed, into v, impulse, pressed; the number of sweeps.
+    """
+
+def surface_stencils(x: NDArray, v: NDArray, dt: float, facets: NDArray, edges: NDArray, points: NDArray, held: NDArray, distance: float, of_edges: bool) -> NDArray:
+    """
+    Vertices of facets and points, or of two edges, that may come within a distance on the way (any, d + 1), ascending.
+    """
+
+def surface_meetings(x: NDArray, v: NDArray, dt: float, facets: NDArray, stencils: NDArray, of_edges: bool) -> tuple[Any, ...]:
+    """
+    When stencils first meet on the way as parts of the step (any,), 2 for never; weights (any, d + 1) and normals (any, d) there.
+    """
+
+def facet_crossings(x: NDArray, facets: NDArray, points: NDArray, held: NDArray) -> NDArray:
+    """Pairs of facets that go through each other (any, 2), ascending."""
+
+def collision_impulses(x: NDArray, dt: float, facets: NDArray, edges: NDArray, points: NDArray, held: NDArray, inverse_mass: NDArray, part: NDArray, friction: NDArray, gap: float, exact: bool, most: int, stick_after: int, v: NDArray, impulse: NDArray) -> tuple[Any, ...]:
+    """
+    Impulses until nothing meets on the way, into v and impulse: hits, iterations, and whether nothing met at last.
+    """
+
+def proximity_impulses(x: NDArray, dt: float, stencils: NDArray, of_edges: bool, inverse_mass: NDArray, part: NDArray, friction: NDArray, thickness: float, stiffness: float, exact: bool, v: NDArray, impulse: NDArray) -> int:
+    """
+    Impulses of springs between stencils that are closer than a thickness, into v and impulse; how many acted.
     """

@@ -81,6 +81,22 @@ class Prediction(Protocol):
     def __call__(self, body: Any, t: float, dt: float, acceleration: Array) -> Predicted | str:
         """From t to t + dt [s] under an acceleration (N, d) [m/s^2] beside its own forces; or why dt is too long."""
 
+    def around(
+        self,
+        body: Any,
+        t: float,
+        dt: float,
+        acceleration: Array,
+        free: Predicted,
+        points: NDArray[np.intp],
+        v: Array,
+        *,
+        recoil: bool,
+    ) -> Predicted | str:
+        """The same step, `free` without contact, where contact has some points (n,) go with velocities v (n, d)
+        [m/s] and all others follow. recoil: whether these points end with the velocities that the forces of the body
+        give them where it ends, so that its momentum changes by the impulses of contact alone; else with v."""
+
 
 class Predicted(NamedTuple):
     """Points at the end of a step without contact: positions and velocities (N, d), and the impulse (d,) of scripts."""
@@ -106,6 +122,8 @@ class Surroundings(Protocol):
 
     rows: Array  # (n, columns)
     samples: list[tuple[NDArray, NDArray, float] | None]
+    owners: list[int]  # obstacle of every row
+    obstacles: Sequence[Any]
 
 
 @dataclass
@@ -229,6 +247,10 @@ class Body(ABC):
         """Whether it meets obstacles at nodes, as all particles do; else it meets them by itself."""
         return True
 
+    def gather(self, group: Sequence[Body], t: float) -> None:
+        """Before `predict` at time t [s], asked once for all bodies of its kind and continuum, itself the first."""
+        return
+
     def predict(self, t: float, dt: float, gravity: Array, move: Prediction) -> str:
         """Velocities at t + dt [s] without contact, from the state at t, given to its particle sets; gravity (d,).
 
@@ -266,7 +288,7 @@ class Body(ABC):
 
     @property
     def obstacle_impulses(self) -> Array:
-        """After `respond`, without `walls`: what the rows of obstacles gave to it (rows, 3) [N s]."""
+        """After `meet`, without `walls`: what the rows of obstacles gave to it (rows, 3) [N s]."""
         raise TypeError(f"{type(self).__name__} meets obstacles at nodes")
 
     def settles(self) -> bool:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from continua.bodies.body import GridMotion, MeetingSurface, Predicted
-from continua.bodies.free_mesh import FreeMesh
-from continua.bodies.particles import ParticleSet
-from continua.contact.collision_particles import CollisionParticles, coulomb_impulses
+from continua.bodies.body import GridMotion, Predicted
+from continua.bodies.surface_on_grid import SurfaceOnGrid
+from continua.contact.collision_particles import coulomb_impulses
 from continua.contact.penalty import GridContact
 from continua.transfers.exchange import Exchange
 
@@ -21,34 +19,20 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-class CollisionSurface(FreeMesh):
-    """Collision particles of a solid as a particle set, on a grid of spacing dx [m]."""
+class CollisionSurface(SurfaceOnGrid):
+    """Collision particles of a solid, to which the grid gives back what others and other parts of the surface do."""
 
     def __init__(
         self, body: MeshBody, contact: GridContact, dtype: type[np.floating], dx: float, *, explicit: bool
     ) -> None:
-        super().__init__(body, explicit=explicit)
-        spacing = contact.spacing * dx
-        self.points = CollisionParticles.spread(body.rest, body.surface, spacing, body.mass)
+        super().__init__(body, contact.spacing * dx, dtype, explicit=explicit)
         self.contact = contact
-        count, d = self.points.weights.shape
-        self.set = ParticleSet(str(body.name), d, dtype)
-        self._given = np.zeros((count, d))
-        self.set.append(self.points.at(body.x), self._given, np.zeros((count, d, d)), self.points.mass)
-
-    def place(self, wrap: Callable[[NDArray], NDArray]) -> None:
-        self.set.x[:] = self.points.at(self.body.x)[self.set.ids]
-        wrap(self.set.x)
 
     def give(self, predicted: Predicted) -> None:
-        self._given = self.points.at(predicted.v)
-        self.set.v[:] = self._given[self.set.ids]
+        super().give(predicted)
         if self.contact.affine:
             gradients = self.body.surface_gradients(predicted.v)
             self.set.C = gradients[self.points.facet][self.set.ids]
-
-    def surface(self) -> MeetingSurface:
-        return MeetingSurface(True, self.points.areas(self.body.x))
 
     def change(
         self, exchange: Exchange, nodes: GridMotion, predicted: Predicted, dt: float

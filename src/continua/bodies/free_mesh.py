@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from continua.bodies.body import GridMotion, MeetingSurface, Predicted, Prediction, too_fast
+from continua.bodies.body import GridMotion, MeetingSurface, Predicted, Prediction, Surroundings, too_fast
 from continua.bodies.particles import Limits, ParticleSet
 from continua.optimize import PointState
 
@@ -31,6 +31,8 @@ class FreeMesh(ABC):
     """
 
     set: ParticleSet  # copies of parts of the body, in the order of creation
+    walls = True  # whether it meets obstacles at nodes
+    obstacle_impulses: Array  # as `Body.obstacle_impulses`, without walls
 
     def __init__(self, body: MeshBody, *, explicit: bool) -> None:
         self.body, self.explicit = body, explicit
@@ -87,9 +89,21 @@ class FreeMesh(ABC):
         self._moved, self._pulled = PointState(x + dt * change, v + change), pull + held
         return too_fast(self.body, self._moved.v, dt, exchanges[0].lattice.dx)
 
+    def surround(self, obstacles: Surroundings) -> None:
+        """As `Body.surround`."""
+        raise TypeError(f"{type(self).__name__} meets obstacles at nodes")
+
+    def gather(self, group: Sequence[FreeMesh], t: float) -> None:
+        """As `Body.gather`."""
+        return
+
     def meet(self, group: Sequence[FreeMesh], dt: float, dx: float) -> str:
         """As `Body.meet`."""
         return ""
+
+    def spin(self) -> Array:
+        """Angular momentum (3,) [N m s] that it holds beside that of the points of the body."""
+        return np.zeros(3)
 
     def stored(self) -> float:
         """Elastic energy of what its particles do to each other [J]."""

@@ -17,16 +17,18 @@ from continua.bodies.body import (
     GridMotion,
     MeetingSurface,
     Prediction,
+    Surroundings,
     Totals,
 )
 from continua.bodies.collision_surface import CollisionSurface
+from continua.bodies.exact_surface import ExactSurface
 from continua.bodies.free_mesh import LIMIT_REFRESH, FreeMesh
 from continua.bodies.mesh_energy import MeshEnergy
 from continua.bodies.mesh_points import Array, MeshPoints, StartLike
 from continua.bodies.particles import Limits, ParticleSet
 from continua.bodies.scripted import Scripted
 from continua.bodies.velocity import GivenVelocity
-from continua.contact.penalty import GridContact, MeshContactSetting, PenaltyContact
+from continua.contact.penalty import ExactContact, GridContact, MeshContactSetting, PenaltyContact
 from continua.contact.strand_contact import StrandContact
 from continua.errors import SetupError
 from continua.mesh import NativeEnergy
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from continua.transfers.exchange import Exchange
 
 __all__ = ["Array", "MeshBody", "StartLike"]
+OWN_SURFACE = (GridContact, ExactContact)  # of solids that move on their own and show a grid their surface
 ON_GRID = "grid_"  # begins the names of what is stored of its particles
 
 
@@ -53,11 +56,11 @@ class MeshBody(MeshPoints):
     - damping [s]: lagged Rayleigh damping, by which a mode of angular frequency w decays at the rate damping w^2 / 2;
     - on_grid: whether the points are particles of the grid, where they meet all others, or move on their own; left
       out: on their own only under the optimizer, as long as there are no particles in the world;
-    - contact: how it meets others while it moves on its own: a `PenaltyContact`, for solids a `GridContact`, for
-      strands a `StrandContact`;
-    - continuum: name of the one it belongs to; left out: "main", with a `GridContact` "solids".
+    - contact: how it meets others while it moves on its own: a `PenaltyContact`, for solids a `GridContact` or an
+      `ExactContact`, for strands a `StrandContact`;
+    - continuum: name of the one it belongs to; left out: "main", with a `GridContact` or `ExactContact` "solids".
 
-    With a `GridContact` they move on their own under any integrator and meet everything. With a `PenaltyContact` they
+    With a `GridContact` or an `ExactContact` they move on their own under any integrator and meet everything. With a `PenaltyContact` they
     need `integrator="optimization"`; they then meet colliders and move in the same time steps as particles, but do not
     meet particles; periodic axes and regions of fixed velocity do not act on them.
     """
@@ -78,13 +81,15 @@ class MeshBody(MeshPoints):
         contact: MeshContactSetting | None,
         continuum: str | None,
     ) -> None:
-        if not isinstance(contact, (PenaltyContact, GridContact, StrandContact, type(None))):
+        if not isinstance(contact, (PenaltyContact, *OWN_SURFACE, StrandContact, type(None))):
             raise SetupError(
-                f"contact must be a PenaltyContact, a GridContact or a StrandContact, not {shown(contact)}"
+                "contact must be a PenaltyContact, a GridContact, an ExactContact or a StrandContact, not "
+                f"{shown(contact)}"
             )
-        if isinstance(contact, GridContact) and (on_grid or not self.is_solid):
+        if isinstance(contact, OWN_SURFACE) and (on_grid or not self.is_solid):
             why = "on_grid must be left out or false" if on_grid else f"it is for solids, not for {self.stem}"
-            raise SetupError(f"with a GridContact only collision particles of a solid are on the grid: {why}")
+            kind = type(contact).__name__
+            raise SetupError(f"with a {kind} only points of the surface of a solid are on the grid: {why}")
         if isinstance(contact, StrandContact) and (on_grid or self.kind != "strands"):
             why = (
                 "on_grid must be left out or false" if on_grid else f"it is for strands, not for {self.stem}"
@@ -119,15 +124,35 @@ class MeshBody(MeshPoints):
 
     @property
     def self_moving(self) -> bool:
-        return isinstance(self.contact, (GridContact, StrandContact))
+        return isinstance(self.contact, (*OWN_SURFACE, StrandContact))
+
+    @property
+    def walls(self) -> bool:
+        return not isinstance(self.contact, ExactContact)
 
     def be_free(self, dtype: type[np.floating], dx: float, *, explicit: bool) -> None:
         """From now on it moves on its own and meets others on a grid of spacing dx [m].
 
         explicit: whether elastic waves limit the steps.
         """
+        if isinstance(self.contact, ExactContact):
+            self.free = ExactSurface(self, self.contact, dtype, dx, explicit=explicit)
+            return
         assert isinstance(self.contact, GridContact)
         self.free = CollisionSurface(self, self.contact, dtype, dx, explicit=explicit)
+
+    def surround(self, obstacles: Surroundings) -> None:
+        if self.free is not None:
+            self.free.surround(obstacles)
+
+    @property
+    def obstacle_impulses(self) -> Array:
+        assert self.free is not None
+        return self.free.obstacle_impulses
+
+    def gather(self, group: Sequence[Body], t: float) -> None:
+        if self.free is not None:
+            self.free.gather(_free(group), t)
 
     def predict(self, t: float, dt: float, gravity: Array, move: Prediction) -> str:
         assert self.free is not None
@@ -138,8 +163,7 @@ class MeshBody(MeshPoints):
         return self.free.respond(exchanges, nodes, dt)
 
     def meet(self, group: Sequence[Body], dt: float, dx: float) -> str:
-        others = [body.free for body in group if isinstance(body, MeshBody) and body.free is not None]
-        return "" if self.free is None else self.free.meet(others, dt, dx)
+        return "" if self.free is None else self.free.meet(_free(group), dt, dx)
 
     def report(self) -> dict[str, float]:
         return {} if self.free is None else self.free.report()
@@ -235,6 +259,7 @@ class MeshBody(MeshPoints):
         found = super().totals()
         if self.free is not None:
             found.elastic += self.free.stored()
+            found.angular = found.angular + self.free.spin()
         return found
 
     def setup(self) -> dict[str, Any]:
@@ -255,3 +280,8 @@ class MeshBody(MeshPoints):
         if self.set is not None:
             self.set.restore({k.removeprefix(ON_GRID): v for k, v in data.items() if k.startswith(ON_GRID)})
             self._seen = PointState(self._x.copy(), self._v.copy())
+
+
+def _free(group: Sequence[Body]) -> list[FreeMesh]:
+    """What those that move on their own show to the grid."""
+    return [body.free for body in group if isinstance(body, MeshBody) and body.free is not None]

@@ -15,6 +15,7 @@ PLASTIC = (
     0.5698402909980532,
 )  # steps of a sequence that fills a square evenly (Roberts 2018)
 
+FACING = -0.3  # cosine of the angle between normals of surfaces that may touch
 ROUNDING = 1e-9  # relative: the number of particles must not depend on where in space a mesh is
 
 

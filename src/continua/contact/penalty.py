@@ -75,6 +75,78 @@ class GridContact:
     type: Literal["grid"] = Field(default="grid", kw_only=True, repr=False)
 
 
+OF_AUGURY = {
+    "grip": "coulomb",
+    "share": 0.1,
+    "gate": "impacts",
+}  # settings of ExactContact that act on the grid only
+
+
+@raises(SetupError)
+@dataclass(config=CONFIG)
+class ExactContact:
+    """Surfaces of solids that never pass through each other or through themselves (M23).
+
+    A step is first taken without contact. A grid then foresees contact: it makes the velocities of surfaces fit each
+    other, and takes back where it holds together what parts (augury). What is still about to collide is found exactly,
+    on the straight paths of the step, and stopped by impulses; the inside of the bodies then follows its surface.
+    Momentum is kept by all of it. For all solids of a world together, with scripted vertices and colliders as bodies of
+    infinite mass; other bodies are met on the grid, as by all that move on their own.
+    """
+
+    friction: NonNegative = Field(
+        default=0.0,
+        description="Coulomb coefficient; two bodies have the mean of theirs, colliders their own",
+    )
+    augury: Annotated[int, Field(strict=True, ge=0, le=1000)] | Literal["off"] = Field(
+        default=5,
+        description="how often the grid takes back where it holds surfaces together; off: it foresees nothing, and "
+        "impulses are alone",
+    )
+    grip: Literal["coulomb", "all", "none"] = Field(
+        default="coulomb",
+        description="what the grid keeps of the tangential part of contact: what friction allows, all, or nothing",
+    )
+    share: Annotated[float, Field(strict=True, gt=0, le=1)] = Field(
+        default=0.1,
+        description="part of the mass that the grid sees at the vertices of a surface; the rest is spread in facets",
+    )
+    gate: Literal["impacts", "neighbours", "off"] = Field(
+        default="impacts",
+        description="where the grid acts: on facets near what is about to collide in the step, on all that have others "
+        "to meet nearby, or everywhere; the more, the more it damps",
+    )
+    thickness: Positive | None = Field(
+        default=None,
+        description="distance at which surfaces begin to repel [m]; left out: a thousandth of the mean edge",
+    )
+    gap: Positive | None = Field(
+        default=None,
+        description="distance that impacts leave between surfaces [m]; left out: a tenth of that thickness",
+    )
+    impulses: Literal["exact", "naive"] = Field(
+        default="exact",
+        description="exact: impacts keep angular momentum; naive: as published, along the normal at the impact",
+    )
+    final_velocity: Literal["recoil", "printed"] = Field(
+        default="recoil",
+        description="recoil: surfaces feel what the inside does when it follows them, which keeps momentum; printed: "
+        "they do not",
+    )
+    push_apart: Flag = Field(
+        default=False,
+        description="whether bodies that overlap at the start are moved apart; else that is an error",
+    )
+    type: Literal["exact"] = Field(default="exact", kw_only=True, repr=False)
+
+    def __post_init__(self) -> None:
+        for name, usual in OF_AUGURY.items():
+            if self.augury == "off" and getattr(self, name) != usual:
+                raise ValueError(
+                    f'{name} is what the grid does, which augury = "off" leaves out: leave out one of them'
+                )
+
+
 def _penalty_unless_said(value: Any) -> Any:
     return {"type": "penalty", **value} if isinstance(value, dict) else value
 
@@ -83,9 +155,12 @@ def _strands_unless_said(value: Any) -> Any:
     return {"type": "strands", **value} if isinstance(value, dict) else value
 
 
-MeshContactSetting = PenaltyContact | GridContact | StrandContact
+MeshContactSetting = PenaltyContact | GridContact | ExactContact | StrandContact
+SolidContact = GridContact | ExactContact  # of solids that move on their own among everything else
 AnyMeshContact = Annotated[
-    PenaltyContact | GridContact, Field(discriminator="type"), BeforeValidator(_penalty_unless_said)
+    PenaltyContact | GridContact | ExactContact,
+    Field(discriminator="type"),
+    BeforeValidator(_penalty_unless_said),
 ]
 AnyStrandContact = Annotated[
     StrandContact | PenaltyContact, Field(discriminator="type"), BeforeValidator(_strands_unless_said)

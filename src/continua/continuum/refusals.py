@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from continua.contact.boundaries import FixedVelocity
+from continua.continuum.exact import of_exact_contact
+from continua.continuum.refusal import Refusal
 from continua.errors import SetupError
 from continua.integrators.schemes import Incompressible, Integrator, Optimization, SemiImplicit
 from continua.transfers import APIC
@@ -16,17 +17,6 @@ if TYPE_CHECKING:
 
 
 DEFAULT_ELASTIC_CFL, DEFAULT_PUSH_OUT = 0.4, 0.5  # those of World
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """A setting and why it cannot act; key: where it stands in scene files."""
-
-    key: str
-    why: str
-
-    def __str__(self) -> str:
-        return f"{self.key} {self.why}"
 
 
 def _is_explicit(integrator: Integrator) -> bool:
@@ -39,6 +29,7 @@ def refusals(world: World) -> Iterator[Refusal]:
     yield from _of_integrators(world, integrators)
     yield from _of_meshes(world)
     yield from _of_self_moving(world)
+    yield from of_exact_contact(world)
     if any(isinstance(integrator, Incompressible) for integrator in integrators):
         yield from _of_flow(world)
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from continua import _core
 from continua.bodies.body import Body, GridMotion, Prediction
+from continua.contact.collision_particles import FACING
 from continua.contact.fields import ContactField
 from continua.grid.blocks import Buffer
 from continua.integrators.field import Field
@@ -20,8 +21,7 @@ from continua.transfers.exchange import Exchange
 # constant in which what falls from rest crosses a fraction of a cell, or in a few steps, and at a part of its speed.
 PROMPT, STEPS, GENTLE = 5.0, 10.0, 0.3
 SPEED = 0.1  # of the fastest point, counts where there is no gravity
-FACING = -0.3  # cosine of the angle between normals of surfaces that may touch
-OTHERS = -1.0  # in its place: only other bodies count
+OTHERS = -1.0  # in place of FACING: only other bodies count
 
 
 class HybridStepper(NodeStepper):
@@ -47,6 +47,9 @@ class HybridStepper(NodeStepper):
             for body in self.field.bodies:
                 if not body.walls:
                     body.surround(table)
+            for group in self._groups():
+                group[0].gather(group, step.t)
+            for body in self.field.bodies:
                 result.too_long = result.too_long or body.predict(step.t, step.dt, step.gravity, self.move)
         with self._phase("p2g"):
             d = self.field.dimension
@@ -89,15 +92,20 @@ class HybridStepper(NodeStepper):
             for body, exchanges in zip(self.field.bodies, self.field.exchanges, strict=True):
                 if not result.too_long:
                     result.too_long = body.respond(exchanges, motion, step.dt)
-                    if not body.walls:
-                        result.impulses += step.obstacles.per_obstacle(body.obstacle_impulses)
                 result.limits.append([exchange.particles.limits for exchange in exchanges])
-            groups: dict[str, list[Body]] = {}
-            for body in self.field.bodies:
-                groups.setdefault(body.kind, []).append(body)
-            for group in groups.values():
+            for group in self._groups():
                 if not result.too_long:
                     result.too_long = group[0].meet(group, step.dt, self.field.lattice.dx)
+            for body in self.field.bodies:
+                if not body.walls and not result.too_long:
+                    result.impulses += step.obstacles.per_obstacle(body.obstacle_impulses)
+
+    def _groups(self) -> list[list[Body]]:
+        """The bodies of each kind."""
+        groups: dict[str, list[Body]] = {}
+        for body in self.field.bodies:
+            groups.setdefault(body.kind, []).append(body)
+        return list(groups.values())
 
     def _motion(self, met: NDArray) -> GridMotion:
         near = self.neighbours

@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 from continua.bodies.body import HOMES, MAIN, SOLIDS
 from continua.bodies.fields import mistake
 from continua.bodies.variation import Gradient, check_range, numeric_fields, same_kind
-from continua.contact.penalty import GridContact
+from continua.contact.penalty import ExactContact, GridContact
 from continua.errors import MaterialError
 from continua.geometry.meshes import Cloth, Fur
 from continua.integrators import Optimization
@@ -103,7 +103,7 @@ def moves_itself(item: Any) -> bool:
     """Whether a body moves on its own and only shows the grid its surface."""
     if hasattr(item, "self_moving"):
         return bool(item.self_moving)
-    return hasattr(item, "home") or isinstance(getattr(item, "contact", None), GridContact)
+    return hasattr(item, "home") or isinstance(getattr(item, "contact", None), (GridContact, ExactContact))
 
 
 def home_of(item: Any) -> str:
@@ -306,7 +306,9 @@ def check_rigid(scene: Scene) -> None:
 def check_self_moving(kind: str, index: int, body: Any) -> None:
     """What only shows the grid its surface is a solid, or strands, and not on the grid."""
     if kind == "springs":
-        raise problem((kind, index, "contact"), 'is of the type "grid", which is for solids: leave type out')
+        raise problem(
+            (kind, index, "contact"), f'is of the type "{body.contact.type}", which is for solids: leave type out'
+        )
     if body.on_grid:
         raise problem(
             (kind, index, "on_grid"),

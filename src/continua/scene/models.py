@@ -165,8 +165,8 @@ class MeshSettings(Settings):
     )
     contact: AnyMeshContact = Field(
         default_factory=PenaltyContact,
-        description='how it meets others while it moves on its own; type = "grid": by collision particles, and '
-        "under any integrator",
+        description='how it meets others while it moves on its own; type = "grid": by collision particles, and type = '
+        '"exact": without ever passing through, both under any integrator',
     )
     on_grid: Flag | None = Field(
         default=None,
@@ -176,7 +176,7 @@ class MeshSettings(Settings):
     continuum: str | None = Field(
         default=None,
         min_length=1,
-        description='continuum it belongs to; left out: "main", with contact.type = "grid" "solids"',
+        description='continuum it belongs to; left out: "main", with contact.type = "grid" or "exact" "solids"',
     )
 
 
@@ -187,6 +187,11 @@ class SolidSettings(MeshSettings):
         description="triangles (2D) or tetrahedra (3D)"
     )
     material: AnyMaterial = Field(description="constitutive model and its parameters")
+    damping_form: Literal["green", "printed"] = Field(
+        default="green",
+        description='how damping acts where it is deformed: "green" never slows or turns rigid motion, "printed" is as '
+        "strong in any shape",
+    )
     vary: dict[str, FieldLike] = Field(
         default_factory=dict,
         description="keys of the material that follow the position of an element at rest, each with its gradient",
