@@ -76,7 +76,8 @@ class Watched:
         self.sim, self._certificate = sim, None
 
     def solids(self) -> list[ct.SolidBody]:
-        return [body for body in self.sim.bodies if isinstance(body, ct.SolidBody)]
+        solids = [body for body in self.sim.bodies if isinstance(body, ct.SolidBody)]
+        return [body for body in solids if isinstance(body.contact, ct.ExactContact)]
 
     def crosses(self) -> bool:
         """Whether any surface passes through another or itself."""

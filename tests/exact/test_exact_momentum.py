@@ -64,7 +64,7 @@ def test_the_ledger_says_which_part_changes_what() -> None:
         for stage in most:
             now = np.array([row[f"ledger_{stage}_{what}"] for what in ("momentum", "angular")])
             most[stage] = np.maximum(most[stage], now)
-    assert row["exact_hits"] > 0
+    assert most["grid"].min() > 0
     assert max(most["grid"].max(), most["impulses"].max()) < 1e-12 * size
     assert max(most["elastic"][0], most["follow"][0]) < 1e-7 * size
     assert most["elastic"][1] > 1e-6 * size

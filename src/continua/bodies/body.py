@@ -90,12 +90,9 @@ class Prediction(Protocol):
         free: Predicted,
         points: NDArray[np.intp],
         v: Array,
-        *,
-        recoil: bool,
-    ) -> Predicted | str:
+    ) -> tuple[Predicted, Array] | str:
         """The same step, `free` without contact, where contact has some points (n,) go with velocities v (n, d)
-        [m/s] and all others follow. recoil: whether these points end with the velocities that the forces of the body
-        give them where it ends, so that its momentum changes by the impulses of contact alone; else with v."""
+        [m/s] and all others follow; and the impulses (n, d) [N s] that it took to hold these there."""
 
 
 class Predicted(NamedTuple):

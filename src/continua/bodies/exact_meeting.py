@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +26,7 @@ from continua.contact.exact.impulses import Impulses, Resolved
 from continua.contact.exact.ledger import Ledger, affine_spin
 from continua.contact.exact.resampling import STRETCH, Boundary, Resampling
 from continua.contact.exact.surfaces import find_hits
+from continua.contact.exact.zones import rigid_velocities
 from continua.grid.blocks import Lattice
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ Mask = NDArray[np.bool_]
 HEAVY = 1e3  # times the mass of a point that is held, for the grid
 THICKNESS, GAP = 1e-3, 0.1  # of a mean edge, and of the thickness, where they are not given
 REPULSION = 0.1  # stiffness over that of a point that is pushed over an edge in place of the thickness
+MOST_INERTIA = 1e3  # of points in contact over their own mass
 CLOSE = 1e-3  # of the fastest point: what augury may leave
 PHASES = ("grid", "impulses", "follow", "certify")
 AROUND = 0.5  # of a cell: how far around an impact the grid acts
@@ -48,11 +51,18 @@ class ExactMeeting:
         self.all = SolidSurfaces(solids)
         self.settings, self.dx = solids[0].contact, solids[0].dx
         self._certificate = Certificate(self.all.rest, self.all.facets)
+        ends = np.cumsum([0, *(len(one.body) for one in solids)])
+        self._numbers = np.concatenate([one.numbers + k for one, k in zip(solids, ends, strict=False)])
         self._resampled: dict[tuple[int, bytes], Resampling] = {}
         self._obstacles: ObstacleSurfaces | None = None
         self._found: tuple[Array, dict[str, float]] | None = None
         self.seconds = dict.fromkeys(PHASES, 0.0)  # spent so far
         self._left: list[Array] | None = None  # positions of the bodies that are known to be good
+
+    @property
+    def _inertia(self) -> Array:
+        """Mass of points in contact over their own (N,)."""
+        return np.array([one.inertia for one in self.solids])[self.all.part]
 
     def serves(self, solids: Sequence[ExactSurface]) -> bool:
         """Whether it is for these."""
@@ -81,17 +91,17 @@ class ExactMeeting:
         x, held = every.joined([one.body.x for one in solids]), every.held()
         v = every.joined([one.others.v for one in solids])
         A = np.concatenate([one.affine for one in solids])
-        ledger = self._opened(A, dt)
+        ledger, momenta = self._opened(A, dt)
         with self._phase("grid"):
             seen, affine, pulls = self._foreseen(x, v, A, held, dt)
-        self._enter(ledger, "grid", self._with_surfaces(seen), affine, sum(pulls))
+        momenta = self._given(ledger, "grid", momenta, seen - v, affine, sum(pulls))
         with self._phase("impulses"):
             found = self._resolved(x, seen, held, dt)
         if found.failed:
             return found.failed
         hit, reaction = found.v[: len(every)], found.impulses.copy()
         reaction[: len(every)][~held] = 0.0
-        self._enter(ledger, "impulses", self._with_surfaces(hit), affine, -reaction.sum(axis=0))
+        self._given(ledger, "impulses", momenta, hit - seen, affine, -reaction.sum(axis=0))
         with self._phase("follow"):
             ends = []
             for one, rows in zip(solids, every.rows, strict=True):
@@ -103,14 +113,10 @@ class ExactMeeting:
             certified = self._certificate.holds(every.joined([end.x for end in ends]))
         if not certified:
             return "contact: surfaces that would pass through each other"
-        self._enter(
-            ledger,
-            "follow",
-            [end.v for end in ends],
-            affine,
-            sum(end.pull - one.free.pull for end, one in zip(ends, solids, strict=True)),
-            [end.x for end in ends],
-        )
+        outside = sum(end.pull - one.free.pull for end, one in zip(ends, solids, strict=True))
+        after = self._momenta([end.v for end in ends])
+        places = np.concatenate([end.x for end in ends])
+        ledger.enter("follow", places, after, self._spin(affine), outside)
         for one, rows, end, pull in zip(solids, every.rows, ends, pulls, strict=True):
             one.take(end, pull - reaction[rows].sum(axis=0), affine[rows])
         self._keep(found, ledger)
@@ -138,15 +144,6 @@ class ExactMeeting:
             leader.counts, leader.columns = leader.counts + counts, columns
             self._found = None
             self._left = [one.others.x for one in self.solids]
-
-    def _with_surfaces(self, v: Array) -> list[Array]:
-        """Velocities of all points of the bodies, with those of their surfaces from v (N, d)."""
-        found = []
-        for one, rows in zip(self.solids, self.all.rows, strict=True):
-            whole = one.others.v.copy()
-            whole[one.numbers] = v[rows]
-            found.append(whole)
-        return found
 
     # ---- the grid --------------------------------------------------------------------------------------------
 
@@ -178,7 +175,7 @@ class ExactMeeting:
         for k, rows in enumerate(self.all.rows):
             some = held[rows]
             change = seen.v[rows][some] - v[rows][some]
-            pulls[k] -= HEAVY * self.all.mass[rows][some] @ change
+            pulls[k] -= HEAVY * self.solids[k].inertia * self.all.mass[rows][some] @ change
         return after, seen.A, pulls
 
     def _resampling(self, x: Array, held: Mask) -> Resampling:
@@ -193,8 +190,11 @@ class ExactMeeting:
                 boundary = Boundary(self.all.facets, np.where(held, HEAVY, 1.0) * self.all.mass)
                 larger = STRETCH**grown * self.all.rest
                 self._resampled[key] = Resampling.spread(larger, boundary, spacing, self.settings.share)
-            if self._resampled[key].fits(x, spacing):
-                return self._resampled[key]
+            found = self._resampled[key]
+            if found.fits(x, spacing):
+                boundary = Boundary(self.all.facets, self._inertia * found.boundary.mass)
+                inertia = self._inertia[self.all.facets[:, 0]]
+                return replace(found, boundary=boundary, mass=inertia[found.element] * found.mass)
             grown += 1
 
     def _active(self, x: Array, v: Array, held: Mask, dt: float) -> Mask:
@@ -246,7 +246,7 @@ class ExactMeeting:
         thickness = THICKNESS * self.all.edge if settings.thickness is None else settings.thickness
         impulses = Impulses(
             obstacles.surfaces(leader.around),
-            np.concatenate([self.all.mass, others]),
+            np.concatenate([self._inertia * self.all.mass, others]),
             np.concatenate([held, others > 0]),
             thickness=thickness,
             gap=GAP * thickness if settings.gap is None else settings.gap,
@@ -260,38 +260,81 @@ class ExactMeeting:
     def _followed(
         self, one: ExactSurface, hit: Array, before: Array, held: Mask, dt: float
     ) -> Predicted | str:
-        """The end of the step of a body whose surface goes with velocities `hit` in place of those before contact."""
+        """The end of the step of a body whose surface goes with velocities `hit` in place of those before contact.
+
+        Contact found impulses J for points of a certain mass. What it takes to bring them there is H: elements pull at
+        them, and what lies behind is carried along. With J = H nothing is left to do. But J is what the other side got,
+        so the body takes the difference too, piece by piece as a rigid body, and momentum is kept. Point by point it
+        would be an explicit step of all that contact has deformed, unstable where waves cross stiff elements in a step.
+        The mass of points in contact is set so that J does the work of H: else surfaces that are brought to a place
+        bring energy with them.
+        """
+        one.next_inertia = one.inertia
         if np.array_equal(hit, before) and np.array_equal(one.others.v, one.free.v):
             return one.free
-        points = one.numbers[~held].astype(np.intp)
-        recoil = self.settings.final_velocity == "recoil"
-        return one.move.around(one.body, one.t, dt, one.gravity, one.free, points, hit[~held], recoil=recoil)
+        points, loose = one.numbers[~held].astype(np.intp), ~held
+        found = one.move.around(one.body, one.t, dt, one.gravity, one.free, points, hit[loose])
+        if isinstance(found, str):
+            return found
+        end, holding = found
+        mass = one.body.mass[points, None]
+        change, others = hit[loose] - before[loose], before[loose] - one.free.v[points]
+        if one.move.implicit and self.settings.final_velocity == "recoil":
+            one.next_inertia = _inertia(mass * change, change, holding - mass * others, one.inertia)
+            end.v[:] += _recoil(one, end.x, points, mass * (one.inertia * change + others) - holding)
+        return end
 
     # ---- the books -------------------------------------------------------------------------------------------
 
-    def _opened(self, A: Array, dt: float) -> Ledger:
-        """The books of a step, up to what other continua did."""
+    def _opened(self, A: Array, dt: float) -> tuple[Ledger, Array]:
+        """The books of a step and the momenta (n, d) of all points, after what other continua did."""
         solids = self.solids
         every, mass = (np.concatenate([getattr(one.body, name) for one in solids]) for name in ("x", "mass"))
         ledger = Ledger(mass @ every / mass.sum())
-        self._enter(ledger, "start", [one.body.v for one in solids], A)
+        ledger.enter("start", every, self._momenta([one.body.v for one in solids]), self._spin(A))
         outside = sum(
             one.free.pull + dt * (one.body.mass[:, None] * one.gravity).sum(axis=0) for one in solids
         )
-        self._enter(ledger, "elastic", [one.free.v for one in solids], A, outside)
-        self._enter(ledger, "others", [one.others.v for one in solids], A)
-        return ledger
+        ledger.enter("elastic", every, self._momenta([one.free.v for one in solids]), self._spin(A), outside)
+        momenta = self._momenta([one.others.v for one in solids])
+        ledger.enter("others", every, momenta, self._spin(A))
+        return ledger, momenta
 
-    def _enter(
-        self,
-        ledger: Ledger,
-        stage: str,
-        v: Sequence[Array],
-        A: Array,
-        outside: Array | float = 0.0,
-        x: Sequence[Array] | None = None,
-    ) -> None:
-        solids = self.solids
-        places = np.concatenate([one.body.x for one in solids] if x is None else x)
-        mass = np.concatenate([one.body.mass for one in solids])[:, None]
-        ledger.enter(stage, places, mass * np.concatenate(v), affine_spin(self.all.mass, A, self.dx), outside)
+    def _given(
+        self, ledger: Ledger, stage: str, before: Array, change: Array, A: Array, outside: Array | float
+    ) -> Array:
+        """Momenta (n, d) of all points after velocities of surfaces have changed (N, d) by impulses of contact."""
+        momenta = before.copy()
+        momenta[self._numbers] += (self._inertia * self.all.mass)[:, None] * change
+        every = np.concatenate([one.body.x for one in self.solids])
+        ledger.enter(stage, every, momenta, self._spin(A), outside)
+        return momenta
+
+    def _momenta(self, v: Sequence[Array]) -> Array:
+        """Of all points of the bodies (n, d) [N s]."""
+        return np.concatenate([one.body.mass[:, None] * u for one, u in zip(self.solids, v, strict=True)])
+
+    def _spin(self, A: Array) -> Array:
+        """Angular momentum in affine velocities."""
+        return affine_spin(self._inertia * self.all.mass, A, self.dx)
+
+
+def _inertia(momenta: Array, change: Array, holding: Array, known: float) -> float:
+    """Mass of points in contact over their own, with which impulses do the work of those that hold them."""
+    own = float((change * momenta).sum())
+    if not own > 0:
+        return known
+    return float(np.clip((change * holding).sum() / own, 1.0, MOST_INERTIA))
+
+
+def _recoil(one: ExactSurface, x: Array, points: NDArray[np.intp], impulses: Array) -> Array:
+    """Change of the velocities (N, d) [m/s] of a body at x (N, d) [m] by impulses (n, d) [N s] on points (n,)."""
+    mass = one.body.mass.copy()
+    mass[one.body.held] = 0.0
+    r, change = np.zeros_like(x), np.zeros_like(x)
+    r[points] = impulses
+    for piece in range(int(one.body.pieces.max()) + 1):
+        some = np.flatnonzero((one.body.pieces == piece) & (mass > 0))
+        if r[some].any():
+            change[some] = rigid_velocities(x[some], r[some] / mass[some, None], mass[some])
+    return change

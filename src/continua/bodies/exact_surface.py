@@ -28,7 +28,12 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 PACE = 2.0  # times slower points of implicit steps cross cells where they meet no other continua
 SPACING = 0.5  # of the points by which it meets other continua [cells]
-AFFINE, COUNTS, CROWDED = "exact_affine", "exact_counts", "exact_crowded"  # names of what is stored
+AFFINE, COUNTS, CROWDED, INERTIA = (
+    "exact_affine",
+    "exact_counts",
+    "exact_crowded",
+    "exact_inertia",
+)  # names of what is stored
 
 
 class ExactSurface(SurfaceOnGrid):
@@ -52,6 +57,8 @@ class ExactSurface(SurfaceOnGrid):
         self._crowded = False  # whether other continua have ever pushed it
         self._fresh = True  # whether there are no affine velocities yet
         self.around: Surroundings | None = None  # the obstacles
+        # Mass of points in contact over their own: what lies behind them is carried along in an implicit step.
+        self.inertia = self.next_inertia = 1.0
         self.counts = np.zeros(
             4
         )  # hits, rounds, pairs that repelled and zones so far, for all bodies that meet
@@ -119,7 +126,8 @@ class ExactSurface(SurfaceOnGrid):
 
     def accept(self, dt: float) -> None:
         super().accept(dt)
-        self.affine = self._next_affine
+        self.affine = self._next_affine * (self.inertia / self.next_inertia)  # the same angular momentum
+        self.inertia = self.next_inertia
         if self._meeting is not None:
             self._meeting.accept()
 
@@ -143,7 +151,10 @@ class ExactSurface(SurfaceOnGrid):
 
     def spin(self) -> Array:
         """Angular momentum (3,) in its affine velocities [N m s]."""
-        total, own = np.zeros(3), affine_spin(self.body.mass[self.numbers], self.affine, self.dx)
+        total, own = (
+            np.zeros(3),
+            affine_spin(self.inertia * self.body.mass[self.numbers], self.affine, self.dx),
+        )
         total[3 - len(own) :] = own
         return total
 
@@ -159,9 +170,10 @@ class ExactSurface(SurfaceOnGrid):
             COUNTS: self.counts.copy(),
             AFFINE: self.affine.copy(),
             CROWDED: np.array(self._crowded),
+            INERTIA: np.array(self.inertia),
         }
 
     def restore(self, data: dict[str, NDArray]) -> None:
         super().restore(data)
         self.affine, self.counts, self._fresh = np.array(data[AFFINE]), np.array(data[COUNTS]), False
-        self._crowded = bool(data[CROWDED])
+        self._crowded, self.inertia = bool(data[CROWDED]), float(data[INERTIA])

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from continua.bodies.body import Predicted
 from continua.bodies.force import BodyForce
-from continua.contact.exact.zones import rigid_velocities
 from continua.errors import InstabilityError
 from continua.integrators.mesh_problem import MeshProblem
 from continua.integrators.mesh_rubbing import Friction
@@ -47,13 +46,11 @@ class Explicit:
         free: Predicted,
         points: NDArray[np.intp],
         v: Array,
-        *,
-        recoil: bool,
-    ) -> Predicted | str:
-        """Forces are those of the start: others do not notice, and nothing recoils."""
+    ) -> tuple[Predicted, Array] | str:
+        """Forces are those of the start: others do not notice."""
         found = Predicted(free.x.copy(), free.v.copy(), free.pull)
         found.x[points], found.v[points] = body.x[points] + dt * v, v
-        return found
+        return found, body.mass[points, None] * (v - free.v[points])
 
 
 @dataclass
@@ -79,14 +76,8 @@ class Minimised:
         free: Predicted,
         points: NDArray[np.intp],
         v: Array,
-        *,
-        recoil: bool,
-    ) -> Predicted | str:
-        """As for `Explicit`: the minimum with these points held where they go (M23 section 4).
-
-        Contact gave them impulses J while they felt the forces f of the free step. What holds them where they go is
-        H = J + dt (f - f'), with the forces f' there: r = J - H is what they do not feel, and momentum leaks by it.
-        """
+    ) -> tuple[Predicted, Array] | str:
+        """As for `Explicit`: the minimum with these points held where they go (M23 section 4)."""
         problem = self._problem(body, t, dt, acceleration, (points, body.x[points] + dt * v))
         start = free.x.copy()
         start[points] = body.x[points] + dt * v
@@ -96,10 +87,7 @@ class Minimised:
             return x
         found = self._end(problem, x)
         found.v[points] = v
-        if recoil:
-            given = body.mass[points, None] * (v - free.v[points]) - dt * problem.energy.gradient(x)[points]
-            found.v[:] += _recoil(body, x, points, given)
-        return found
+        return found, dt * problem.energy.gradient(x)[points]
 
     def _problem(
         self,
@@ -131,22 +119,3 @@ def prediction_of(integrator: Integrator) -> Explicit | Minimised:
     if isinstance(integrator, Optimization):
         return Minimised(integrator)
     return Minimised(Optimization()) if integrator.implicit else Explicit()
-
-
-def _recoil(body: MeshBody, x: Array, points: NDArray[np.intp], impulses: Array) -> Array:
-    """Change of the velocities (N, d) [m/s] by impulses (n, d) [N s] on points (n,) of a body at x (N, d) [m]: each of
-    its pieces takes them as a rigid body.
-
-    So momentum and angular momentum are right. Taken point by point, dv = r / m, they would be an explicit step of all
-    that contact has deformed: unstable where waves cross stiff elements in a step, and never at rest under a load.
-    """
-    mass = body.mass.copy()
-    mass[body.held] = 0.0
-    r = np.zeros_like(x)
-    r[points] = impulses
-    change = np.zeros_like(x)
-    for piece in range(int(body.pieces.max()) + 1):
-        some = np.flatnonzero((body.pieces == piece) & (mass > 0))
-        if r[some].any():
-            change[some] = rigid_velocities(x[some], r[some] / mass[some, None], mass[some])
-    return change

@@ -41,7 +41,7 @@ class Ledger:
 
     def columns(self) -> dict[str, float]:
         """For the diagnostics: how much each stage of the last step changed, as sizes of vectors."""
-        found = {}
+        found: dict[str, float] = {}
         for stage in STAGES:
             P, L = self.changes.get(stage, (0.0, 0.0))
             found |= {f"ledger_{stage}_momentum": P, f"ledger_{stage}_angular": L}
