@@ -10,6 +10,8 @@
 // Stencils with held vertices exchange momentum with those who hold them: they have the plain pattern.
 #pragma once
 
+#include <utility>
+
 #include "surface_pairs.hpp"
 
 namespace continua {
@@ -176,8 +178,9 @@ class StencilImpulse {
     }
 };
 
-// Over all stencils (count, d + 1) in order, each with the latest velocities: those that meet on the way to x + dt v when the
-// sweep begins. Their vertices are marked as changed. The number of these stencils.
+// Over stencils (any, d + 1): those that meet on the way to x + dt v when the sweep begins are taken by their times, each with
+// the latest velocities. What stops first often lets the rest pass: a corner that slides is carried by the facet below it before
+// the next vertex of that surface could catch it. Their vertices are marked as changed. The number of these stencils.
 template <int d>
 inline int64_t impulse_sweep(const ImpulseScene<d>& scene, Meeting kind, const std::vector<int32_t>& stencils,
                              const std::vector<double>& normals, bool stick, double* v, double* impulse, uint8_t* changed) {
@@ -187,18 +190,21 @@ inline int64_t impulse_sweep(const ImpulseScene<d>& scene, Meeting kind, const s
         const int32_t* nodes = stencils.data() + i * kSize;
         return FirstMeeting<d>(Stencil<d>(kind, scene.x, v, scene.dt, nodes), outward_side<d>(kind, nodes, normals));
     };
-    std::vector<uint8_t> meets(static_cast<size_t>(count));
+    constexpr double kNever = 2;
+    std::vector<double> times(static_cast<size_t>(count), kNever);
 #pragma omp parallel for schedule(static) num_threads(team(count, 512))
-    for (int64_t i = 0; i < count; ++i) meets[size_t(i)] = meeting(i).found;
-    int64_t hits = 0;
-    for (int64_t i = 0; i < count; ++i) {
-        if (!meets[size_t(i)]) continue;
-        ++hits;
+    for (int64_t i = 0; i < count; ++i)
+        if (const auto first = meeting(i); first.found) times[size_t(i)] = first.t;
+    std::vector<std::pair<double, int64_t>> struck;
+    for (int64_t i = 0; i < count; ++i)
+        if (times[size_t(i)] < kNever) struck.emplace_back(times[size_t(i)], i);
+    std::sort(struck.begin(), struck.end());
+    for (const auto& [time, i] : struck) {
         const int32_t* nodes = stencils.data() + i * kSize;
         for (int k = 0; k < kSize; ++k) changed[nodes[k]] = 1;
         if (const auto now = meeting(i); now.found) StencilImpulse<d>(scene, nodes, v, impulse).meet(now.weights, now.normal, stick);
     }
-    return hits;
+    return int64_t(struck.size());
 }
 
 struct CollisionCount {
@@ -220,10 +226,10 @@ inline CollisionCount resolve_collisions(const ImpulseScene<d>& scene, const Sur
         std::vector<int32_t> stencils[2];
         for (int k = 0; k < d - 1; ++k) stencils[k] = stencils_on_the_way(kinds[k], surfaces, scene.x, v, scene.dt, 0, only);
         std::fill(changed.begin(), changed.end(), uint8_t(0));
+        const bool stick = scene.exact && done.iterations >= stick_after;
         int64_t hits = 0;
         for (int k = 0; k < d - 1; ++k)
-            hits += impulse_sweep(scene, kinds[k], stencils[k], normals, scene.exact && done.iterations >= stick_after, v, impulse,
-                                  changed.data());
+            hits += impulse_sweep(scene, kinds[k], stencils[k], normals, stick, v, impulse, changed.data());
         done.hits += hits;
         if (hits == 0) {
             done.clean = true;

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from continua.simulation import Simulation
 
 SOLVER = "solver: "  # begins the name of a bound on dt by a solve that ended with the status behind it
+CONTACT = "exact contact: "  # the same for surfaces that must not pass through each other
 MEANING = {
     "max_iter": "no iterations left",
     "stuck": "no way down found",
@@ -99,6 +100,12 @@ def runaway(sim: Simulation, bound: Bound) -> InstabilityError:
             if isinstance(integrator, Incompressible):
                 return _unsolved_flow(sim, name, integrator, bound)
         return _unsolved(sim, bound)
+    if bound.name.startswith(CONTACT):
+        return InstabilityError(
+            f"exact contact found no way to keep surfaces apart at step {sim.steps + 1}, t = {sim.time:.6g} s, however "
+            f"short the step was made, down to {2 * bound.dt:.3g} s ({bound.name.removeprefix(CONTACT)}); look whether "
+            "scripted vertices or colliders pass through each other or crush what is between them"
+        )
     body, particles = _most(sim, lambda p: p.limits.speed)
     index = int(np.argmax((particles.v**2).sum(axis=1)))
     return InstabilityError(

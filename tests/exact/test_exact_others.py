@@ -24,7 +24,9 @@ def wheel(sim: ct.Simulation) -> None:
 
 
 def jelly_on_grid(sim: ct.Simulation) -> None:
-    block(sim, (0.05, 0.5, 0.05), 0.2, 2, contact=ct.PenaltyContact(), on_grid=True, velocity=(0.0, -2.0, 0.0))
+    block(
+        sim, (0.05, 0.5, 0.05), 0.2, 2, contact=ct.PenaltyContact(), on_grid=True, velocity=(0.0, -2.0, 0.0)
+    )
 
 
 def hair(sim: ct.Simulation) -> None:
@@ -34,7 +36,9 @@ def hair(sim: ct.Simulation) -> None:
 
 @pytest.mark.parametrize("others", [sand, wheel, jelly_on_grid, hair])
 @pytest.mark.parametrize("integrator", ["symplectic", "optimization"])
-def test_momentum_goes_from_one_to_the_other(others: Callable[[ct.Simulation], None], integrator: str) -> None:
+def test_momentum_goes_from_one_to_the_other(
+    others: Callable[[ct.Simulation], None], integrator: str
+) -> None:
     """What falls on a pile of two solids pushes it; together they keep momentum."""
     sim = ct.Simulation(0.05, (0.0, 0.0, 0.0), integrator=integrator)
     if integrator == "optimization":

@@ -47,16 +47,19 @@ def test_a_run_that_is_resumed_has_the_same_bits(integrator: object, tmp_path: P
 
 
 def test_the_order_of_adding_changes_rounding_only() -> None:
+    """Where no two impacts are at the same time, impulses come in the order of time."""
     ends = []
     for order in (1, -1):
         sim = ct.Simulation(0.1, (0.0, 0.0), dt=1e-3)
         made = {}
-        for name, low, speed in (("a", 0.0, 1.0), ("b", 0.42, -1.0))[::order]:
-            made[name] = block(sim, (low, 0.1 * low), 0.4, 3, name=name, velocity=(speed, 0.0))
-        for _ in range(20):
+        for name, low, speed in (("a", (0.0, 0.0), 1.0), ("b", (0.42, 0.013), -1.0))[::order]:
+            turn = ct.velocities.Rigid((speed, 0.0), 2.0 * speed, low)
+            made[name] = block(sim, low, 0.4, 3, name=name, velocity=turn)
+        for _ in range(40):
             sim.step()
         ends.append(np.concatenate([made["a"].x, made["b"].x]))
-    assert np.abs(ends[0] - ends[1]).max() < 1e-3  # sweeps go through pairs in their order
+    assert sim.diagnostics()["exact_hits"] > 0
+    assert np.abs(ends[0] - ends[1]).max() < 1e-9
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
@@ -83,8 +86,10 @@ def test_it_may_live_far_from_zero() -> None:
     for shift in (0.0, 1e5):
         sim = ct.Simulation(0.125, (0.0, 0.0), dt=1e-3)
         for side in (-1.0, 1.0):
-            low = np.array([shift + (-0.5 if side < 0 else 0.03125), 0.0])
-            block(sim, low, 0.46875, 3, velocity=(-side, 0.0))
+            low = np.array([shift + (-0.5 if side < 0 else 0.03125), 0.0078125 * side])
+            turn = ct.velocities.Rigid((-side, 0.0), 2.0 * side, tuple(low))
+            block(sim, low, 0.46875, 3, velocity=turn)
         Watched(sim).run(40)
         ends.append(np.concatenate([body.x - (shift, 0.0) for body in sim.bodies]))
+    assert sim.diagnostics()["exact_hits"] > 0
     assert np.abs(ends[0] - ends[1]).max() < 1e-6

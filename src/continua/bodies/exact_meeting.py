@@ -98,7 +98,7 @@ class ExactMeeting:
         with self._phase("impulses"):
             found = self._resolved(x, seen, held, dt)
         if found.failed:
-            return found.failed
+            return f"exact contact: {found.failed}"
         hit, reaction = found.v[: len(every)], found.impulses.copy()
         reaction[: len(every)][~held] = 0.0
         self._given(ledger, "impulses", momenta, hit - seen, affine, -reaction.sum(axis=0))
@@ -112,7 +112,7 @@ class ExactMeeting:
         with self._phase("certify"):
             certified = self._certificate.holds(every.joined([end.x for end in ends]))
         if not certified:
-            return "contact: surfaces that would pass through each other"
+            return "exact contact: surfaces would pass through each other"
         outside = sum(end.pull - one.free.pull for end, one in zip(ends, solids, strict=True))
         after = self._momenta([end.v for end in ends])
         places = np.concatenate([end.x for end in ends])

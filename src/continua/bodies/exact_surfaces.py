@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from continua.bodies.body import Surroundings
-from continua.contact.exact.surfaces import Surfaces
 from continua.contact.exact.obstacles import ObstacleMesh
 from continua.contact.exact.start import crossing_text, inside_text, moved_apart, refuse
+from continua.contact.exact.surfaces import Surfaces
 from continua.geometry.connected import connected_pieces
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ class ObstacleSurfaces:
         parts = [np.full(count, bodies + k, np.int32) for k, count in enumerate(counts)]
         self.part = np.concatenate([solids.part, *parts])
         self._solids = solids
+        self._surfaces: Surfaces | None = None
 
     def serve(self, around: Surroundings | None) -> bool:
         """Whether these are still the colliders."""
@@ -112,7 +113,9 @@ class ObstacleSurfaces:
         for k, row in enumerate(self.table_rows(around)):
             assert around is not None
             friction[bodies + k, :bodies] = friction[:bodies, bodies + k] = around.rows[row][FRICTION]
-        return Surfaces(self.facets, self.part, friction)
+        if self._surfaces is None or not np.array_equal(self._surfaces.friction, friction):
+            self._surfaces = Surfaces(self.facets, self.part, friction)
+        return self._surfaces
 
     def table_rows(self, around: Surroundings | None) -> list[int]:
         """Row of the table of obstacles for every collider."""
@@ -133,7 +136,7 @@ def check_start(solids: SolidSurfaces, obstacles: ObstacleSurfaces, t: float, *,
     every = np.concatenate([x, start])
     surfaces = obstacles.surfaces(None if not obstacles.meshes else solids.solids[0].around)
     names = [str(one.body.name) for one in solids.solids] + [str(one.name) for one in obstacles.things]
-    for k, one in enumerate(solids.solids):
+    for k in range(len(solids.solids)):
         for thing in obstacles.things:
             if text := inside_text(x[solids.rows[k]], names[k], thing, t):
                 raise refuse(text)

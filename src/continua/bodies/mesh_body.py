@@ -53,16 +53,16 @@ class MeshBody(MeshPoints):
     - start: where the points are at first, `Placed`, `Scattered` or a function of the rest positions, X (N, d) ->
       x (N, d) [m]; left out: at rest. Vertices scripted at t = 0 are where their script says;
     - drag [1/s]: every velocity decays at this rate;
-    - damping [s]: lagged Rayleigh damping, by which a mode of angular frequency w decays at the rate damping w^2 / 2;
+    - damping [s]: Rayleigh damping, by which a mode of angular frequency w decays at the rate damping w^2 / 2;
     - on_grid: whether the points are particles of the grid, where they meet all others, or move on their own; left
       out: on their own only under the optimizer, as long as there are no particles in the world;
     - contact: how it meets others while it moves on its own: a `PenaltyContact`, for solids a `GridContact` or an
       `ExactContact`, for strands a `StrandContact`;
     - continuum: name of the one it belongs to; left out: "main", with a `GridContact` or `ExactContact` "solids".
 
-    With a `GridContact` or an `ExactContact` they move on their own under any integrator and meet everything. With a `PenaltyContact` they
-    need `integrator="optimization"`; they then meet colliders and move in the same time steps as particles, but do not
-    meet particles; periodic axes and regions of fixed velocity do not act on them.
+    With a `GridContact` or an `ExactContact` they move on their own under any integrator and meet everything. With a
+    `PenaltyContact` they need `integrator="optimization"`; they then meet colliders and move in the same time steps as
+    particles, but do not meet particles; periodic axes and regions of fixed velocity do not act on them.
     """
 
     def __init__(

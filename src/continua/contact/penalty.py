@@ -75,11 +75,8 @@ class GridContact:
     type: Literal["grid"] = Field(default="grid", kw_only=True, repr=False)
 
 
-OF_AUGURY = {
-    "grip": "coulomb",
-    "share": 0.1,
-    "gate": "impacts",
-}  # settings of ExactContact that act on the grid only
+# Settings of ExactContact that act on the grid only
+OF_AUGURY = {"grip": "coulomb", "share": 0.1, "gate": "impacts"}
 
 
 @raises(SetupError)
@@ -87,11 +84,11 @@ OF_AUGURY = {
 class ExactContact:
     """Surfaces of solids that never pass through each other or through themselves (M23).
 
-    A step is first taken without contact. A grid then foresees contact: it makes the velocities of surfaces fit each
-    other, and takes back where it holds together what parts (augury). What is still about to collide is found exactly,
-    on the straight paths of the step, and stopped by impulses; the inside of the bodies then follows its surface.
-    Momentum is kept by all of it. For all solids of a world together, with scripted vertices and colliders as bodies of
-    infinite mass; other bodies are met on the grid, as by all that move on their own.
+    A step is first taken without contact. What would collide is found exactly, on the straight paths of the step, and
+    stopped by impulses with friction; the inside of the bodies then follows its surface. Before that a grid may foresee
+    contact (`augury`): it makes velocities of surfaces fit each other, and takes back where it holds together what
+    parts. Momentum is kept by all of it. For all solids of a world together, with scripted vertices and colliders as
+    bodies of infinite mass; other bodies are met on the grid, as by all that move on their own.
     """
 
     friction: NonNegative = Field(
@@ -99,9 +96,9 @@ class ExactContact:
         description="Coulomb coefficient; two bodies have the mean of theirs, colliders their own",
     )
     augury: Annotated[int, Field(strict=True, ge=0, le=1000)] | Literal["off"] = Field(
-        default=5,
-        description="how often the grid takes back where it holds surfaces together; off: it foresees nothing, and "
-        "impulses are alone",
+        default="off",
+        description="whether a grid foresees impacts, and how often it takes back where it holds surfaces together, 5 "
+        "in the publication: far fewer impulses, for some energy and wrong friction of what slides fast",
     )
     grip: Literal["coulomb", "all", "none"] = Field(
         default="coulomb",
@@ -143,7 +140,7 @@ class ExactContact:
         for name, usual in OF_AUGURY.items():
             if self.augury == "off" and getattr(self, name) != usual:
                 raise ValueError(
-                    f'{name} is what the grid does, which augury = "off" leaves out: leave out one of them'
+                    f'{name} is for the grid, which augury = "off" leaves out: give augury a number'
                 )
 
 

@@ -37,18 +37,12 @@ class RigidZones:
             if not any(len(found.times) for found in hits):
                 return ""
             if not touched:
-                return (
-                    "surfaces that are as close as rounding do not come apart even as one piece; "
-                    "take a shorter step, or a larger gap between them at the start"
-                )
+                return "surfaces that are as close as rounding do not come apart even as one piece"
             for leader in sorted({int(self._leader[zone]) for zone in touched}):
                 members = np.flatnonzero(self._leader == leader)
                 moved = self._motion(members, v)
                 if moved is None:
-                    return (
-                        "contact between parts moved by scripts, which do not move as one piece: "
-                        "what is between them has no way out; take a shorter step"
-                    )
+                    return "what lies between parts that are moved by scripts or colliders has no way out"
                 self._give(members, moved, v, impulses)
 
     def _merge(self, hits: Hits) -> list[int]:
