@@ -40,14 +40,14 @@ def test_a_block_that_slides_on_another_is_braked_by_its_weight(
     integrator: str, dt: float | None, d: int, friction: float
 ) -> None:
     """a = -mu g, over the joints of both meshes, as they bend under the weight; corners do not catch on vertices."""
-    a = braking(integrator, dt, d, ct.ExactContact(friction=friction), 0.3)
+    a = braking(integrator, dt, d, ct.ExactContact(friction=friction), 0.3 if dt else 0.15)
     assert a == pytest.approx(-friction * G, abs=0.02 * G * 0.3)
 
 
 def test_a_grid_that_foresees_contact_gets_friction_wrong() -> None:
     """A control, and why augury is off by default: speeds of 2 m/s beside pushes of g dt are more than it can tell apart."""
-    a = braking("symplectic", None, 2, ct.ExactContact(friction=0.3, augury=5), 0.3)
-    assert abs(a + 0.3 * G) > 0.2 * 0.3 * G
+    a = braking("optimization", 4e-3, 2, ct.ExactContact(friction=0.3, augury=5), 0.3)
+    assert abs(a + 0.3 * G) > 0.05 * 0.3 * G
 
 
 @pytest.mark.parametrize(("friction", "final"), [(0.15, "recoil"), (1.0, "recoil"), (0.15, "printed")])
