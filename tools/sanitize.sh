@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 python=$(realpath --no-symlinks "$1")
 shift
-parts=(core materials transfers contact geometry bodies implicit mesh flow mesh_bodies/test_mesh_on_grid.py
+parts=(core materials transfers contact exact geometry bodies implicit mesh flow mesh_bodies/test_mesh_on_grid.py
     physics/test_far_from_zero.py)
 [ $# -gt 0 ] && parts=("$@")
 folder=build/sanitize

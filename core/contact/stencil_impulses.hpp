@@ -121,9 +121,10 @@ class StencilImpulse {
         if (stick) n = dot(way, u) < 0 ? unit(way) : add_scaled<d>({}, -1, unit(u));
         const Pattern<d> pattern(c, n, x_, w_, scene_.exact && free_);
         if (!(pattern.compliance > 0) || pattern.share < 1e-20) return false;
-        // What is nearly rigid would be thrown away to make room.
-        const double target = pattern.share < 0.01 ? 0 : std::max(0.0, (scene_.gap - dot(n, way)) / scene_.dt);
-        const double lam = (target - pattern.speed(now_)) / pattern.compliance;
+        // To make room it parts a little more slowly than it came, so that energy never grows; what is nearly rigid does not.
+        const double speed = pattern.speed(now_), room = std::max(0.0, (scene_.gap - dot(n, way)) / scene_.dt);
+        const double target = pattern.share < 0.01 ? 0 : std::min(room, -kBounce * speed);
+        const double lam = (target - speed) / pattern.compliance;
         if (!(lam > 0)) return false;
         apply(pattern, lam);
         if (!stick) rub(c, n, lam);
@@ -146,6 +147,7 @@ class StencilImpulse {
     }
 
   private:
+    static constexpr double kBounce = 0.2;  // of the approach, at most
     const ImpulseScene<d>& scene_;
     const int32_t* nodes_;
     double *v_, *impulse_;

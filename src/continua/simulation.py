@@ -21,7 +21,7 @@ from continua.continuum.overlap import warn_of_overlaps
 from continua.continuum.refusals import check_settings
 from continua.errors import InstabilityError, SetupError
 from continua.grid.blocks import SIDE
-from continua.instability import nowhere, runaway, unstable
+from continua.instability import WITHOUT_END, nowhere, runaway, unstable
 from continua.integrators import (
     BadParticle,
     Friction,
@@ -297,7 +297,7 @@ class Simulation:
         result = self._try(moving, bound.dt)
         shortest = COLLAPSE * (bound.dt if self._first_dt is None else self._first_dt)
         insisted = self.world.fixed_dt is not None and self.world.force_dt
-        while not insisted and (why := self._too_long(result)):
+        while (why := self._too_long(result)) and not (insisted and not why.startswith(WITHOUT_END)):
             bound = Bound(bound.dt / 2, why)
             if bound.dt < shortest:
                 raise runaway(self, bound)

@@ -45,7 +45,7 @@ def test_a_block_that_slides_on_another_is_braked_by_its_weight(
 
 
 def test_a_grid_that_foresees_contact_gets_friction_wrong() -> None:
-    """A control, and why augury is off by default: speeds of 2 m/s beside pushes of g dt are more than it can tell apart."""
+    """A control, and why augury is off by default: beside speeds of 2 m/s it cannot tell pushes of g dt."""
     a = braking("optimization", 4e-3, 2, ct.ExactContact(friction=0.3, augury=5), 0.3)
     assert abs(a + 0.3 * G) > 0.05 * 0.3 * G
 

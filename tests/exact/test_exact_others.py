@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from exact_worlds import Watched, block, momenta, motion
+from exact_worlds import BE, Watched, block, momenta, motion
 
 import continua as ct
 
@@ -40,7 +40,7 @@ def test_momentum_goes_from_one_to_the_other(
     others: Callable[[ct.Simulation], None], integrator: str
 ) -> None:
     """What falls on a pile of two solids pushes it; together they keep momentum."""
-    sim = ct.Simulation(0.05, (0.0, 0.0, 0.0), integrator=integrator)
+    sim = ct.Simulation(0.05, (0.0, 0.0, 0.0), integrator=BE if integrator == "optimization" else integrator)
     if integrator == "optimization":
         sim.add(ct.Continuum("main", integrator="symplectic"))
     low = block(sim, (0.0, 0.0, 0.0), 0.3, 3, contact=EXACT)

@@ -1,7 +1,8 @@
-"""Two blocks pushed into each other (M23 Fig. 13): how many pairs impulses must stop, with a grid before them and without.
+"""Two blocks pushed into each other (M23 Fig. 13): how many pairs impulses stop, with a grid before them and without.
 
-A plain NumPy implementation of the published method had 676 pairs by impulses alone, none where the grid keeps the tangential
-part of what it accepts, 191 where it filters it. It does not say how the blocks are turned, so that only the order is a gate.
+A plain NumPy implementation of the published method had 676 pairs by impulses alone, none where the grid keeps the
+tangential part of what it accepts, 191 where it filters it. It does not say how the blocks are turned, so that only the
+order is a gate.
 """
 
 from __future__ import annotations

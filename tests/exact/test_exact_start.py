@@ -33,12 +33,35 @@ def test_a_body_that_passes_through_itself_is_named() -> None:
 
 
 @pytest.mark.parametrize("depth", [0.1, 5.0])
-def test_a_body_in_an_obstacle_is_named(depth: float) -> None:
+@pytest.mark.parametrize("late", [False, True])
+def test_a_body_in_an_obstacle_is_named(depth: float, late: bool) -> None:
+    """Also one that is added to a run."""
     sim = ct.Simulation(0.1, (0.0, 0.0))
     block(sim, (0.0, -depth), 0.4, name="low")
-    sim.add(ct.colliders.Plane((0.0, 1.0), name="floor"))
-    with pytest.raises(SetupError, match=f'"low" starts {depth:g} m deep in the collider "floor"'):
+    if late:
         sim.step()
+    sim.add(ct.colliders.Plane((0.0, 1.0), name="floor"))
+    text = (
+        '"low" starts inside of the collider "floor"'
+        if depth > 0.4
+        else '"low" and "floor" pass through each other'
+    )
+    with pytest.raises(SetupError, match=text):
+        sim.step()
+
+
+@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("gravity", [0.0, -9.81])
+def test_what_touches_at_the_start_may_stay(d: int, gravity: float) -> None:
+    """A block exactly on a floor and another exactly on it: nobody should have to leave a gap."""
+    sim = ct.Simulation(0.1, (0.0, gravity, 0.0)[:d], integrator="optimization", dt=2e-3)
+    sim.add(ct.colliders.Plane((0.0, 1.0, 0.0)[:d]))
+    low = block(sim, (0.0,) * d, 0.4, damping=1e-2)
+    high = block(sim, (0.0, 0.4, 0.0)[:d], 0.4, damping=1e-2)
+    for _ in range(20):
+        sim.step()
+    assert low.x[:, 1].min() > -1e-9
+    assert abs((high.x - high.rest).max()) < 5e-3
 
 
 def test_bodies_are_moved_apart_if_asked() -> None:

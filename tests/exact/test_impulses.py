@@ -87,15 +87,20 @@ def test_energy_never_grows_without_a_gap(d: int, edges: bool) -> None:
     assert wrong > 1e-2
 
 
+BOUNCE = 0.2  # of the approach, at most, to make room
+
+
 @pytest.mark.parametrize(("d", "edges"), KINDS)
 @pytest.mark.parametrize("gap", [0.0, 0.2])
 def test_the_speed_reaches_its_target(d: int, edges: bool, gap: float) -> None:
-    """That of the pattern; all of the relative velocity where impulses are along it."""
+    """That of the pattern, which parts to leave a gap but never as fast as it came; all of the relative velocity where
+    impulses are along it."""
     acted = 0
     for single in Single.some(200, d, edges=edges):
         c, n = single.meeting()
-        target = max(0.0, gap - n @ (c @ single.x))
+        room = max(0.0, gap - n @ (c @ single.x))
         q = pattern(single, c, n)
+        target, plain = (min(room, -BOUNCE * speed) for speed in ((q * single.v).sum(), n @ (c @ single.v)))
         speed = np.abs(single.v).max()
         after = single.resolve(most=1, gap=gap, stick_after=1000)[0]
         weak = (q**2 / single.mass[:, None]).sum() < 0.011 * (c**2 / single.mass).sum()
@@ -103,10 +108,10 @@ def test_the_speed_reaches_its_target(d: int, edges: bool, gap: float) -> None:
             acted += 1
             assert (q * after).sum() == pytest.approx(target, abs=1e-12 * speed)
         naive = single.resolve(most=1, gap=gap, exact=False)[0]
-        assert n @ (c @ naive) == pytest.approx(target, abs=1e-12 * speed)
+        assert n @ (c @ naive) == pytest.approx(plain, abs=1e-12 * speed)
         stuck = single.resolve(most=1, stick_after=0)[0]
         assert np.abs(c @ stuck).max() < 1e-8 * speed  # g^n is along it up to the time of the meeting
-        assert abs(n @ (c @ single.v) - target) > 1e-6
+        assert abs(n @ (c @ single.v) - plain) > 1e-6
     assert acted > 100
 
 

@@ -9,39 +9,55 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
-from continua import _core
 from continua.bodies.body import Predicted
+from continua.bodies.exact_grid import ContactGrid
 from continua.bodies.exact_surfaces import ObstacleSurfaces, SolidSurfaces, check_start
-from continua.contact.collision_particles import FACING, facet_normals
-from continua.contact.exact.augury import Augury
 from continua.contact.exact.certificate import Certificate
 from continua.contact.exact.impulses import Impulses, Resolved
 from continua.contact.exact.ledger import Ledger, affine_spin
-from continua.contact.exact.resampling import STRETCH, Boundary, Resampling
-from continua.contact.exact.surfaces import find_hits
+from continua.contact.exact.surfaces import intersections
 from continua.contact.exact.zones import rigid_velocities
-from continua.grid.blocks import Lattice
+from continua.mesh.vibration import fastest_vibration
 
 if TYPE_CHECKING:
     from continua.bodies.exact_surface import ExactSurface
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-HEAVY = 1e3  # times the mass of a point that is held, for the grid
 THICKNESS, GAP = 1e-3, 0.1  # of a mean edge, and of the thickness, where they are not given
 REPULSION = 0.1  # stiffness over that of a point that is pushed over an edge in place of the thickness
+ROUNDS = 4  # of impulses and of the steps of the bodies around them; in the last one whole surfaces are held
+ATTEMPTS, SETTLED = 3, 1.5  # at a step until the inertia of bodies changes by less than this factor
+MUCH = 0.3  # of the energy that a step begins with, for what contact may add
 MOST_INERTIA = 1e3  # of points in contact over their own mass
-CLOSE = 1e-3  # of the fastest point: what augury may leave
 PHASES = ("grid", "impulses", "follow", "certify")
-AROUND = 0.5  # of a cell: how far around an impact the grid acts
-SAMPLES = 0.25  # of a cell: mean distance of points that stand for a facet (M23 section 6.1)
+
+
+class Followed(NamedTuple):
+    """The end of a step of a body, the points (n,) that were held in it, the velocities (n, d) [m/s] with which they
+    went there, and the impulses (n, d) [N s] that held them."""
+
+    end: Predicted
+    points: NDArray[np.intp]
+    v: Array
+    holding: Array
+
+
+@dataclass
+class _Met:
+    """What contact did: changes of the velocities of surfaces (N, d) [m/s], impulses (N, d) [N s] on these and what
+    stands for colliders, ends of the bodies, and counts: hits, rounds of impulses, pairs that repelled, zones."""
+
+    change: Array
+    impulses: Array
+    counts: Array = field(default_factory=lambda: np.zeros(4))
+    ends: list[Followed] = field(default_factory=list)
 
 
 class ExactMeeting:
@@ -53,10 +69,13 @@ class ExactMeeting:
         self._certificate = Certificate(self.all.rest, self.all.facets)
         ends = np.cumsum([0, *(len(one.body) for one in solids)])
         self._numbers = np.concatenate([one.numbers + k for one, k in zip(solids, ends, strict=False)])
-        self._resampled: dict[tuple[int, bytes], Resampling] = {}
+        self._grid = ContactGrid(self.all, self.settings, self.dx)
         self._obstacles: ObstacleSurfaces | None = None
         self._found: tuple[Array, dict[str, float]] | None = None
         self.seconds = dict.fromkeys(PHASES, 0.0)  # spent so far
+        self._ways = np.empty((0, self.all.rest.shape[1]))  # velocities of what stands for colliders
+        self._quickest: float | None = None  # angular frequency of the stiffest element [1/s]
+        self._known: ObstacleSurfaces | None = None  # colliders that are known to be good
         self._left: list[Array] | None = None  # positions of the bodies that are known to be good
 
     @property
@@ -76,51 +95,97 @@ class ExactMeeting:
         return self.all.solids
 
     def look(self, t: float) -> None:
-        """At time t [s], where bodies are not as the last step left them: refuse surfaces that pass through each other,
-        or move bodies apart."""
-        if self._left is None or any(
-            one.body.x is not x and not np.array_equal(one.body.x, x)
+        """At time t [s], where bodies or colliders are not as the last step left them: refuse surfaces that pass
+        through each other, or move bodies apart."""
+        obstacles = self._around()
+        same = self._left is not None and all(
+            one.body.x is x or np.array_equal(one.body.x, x)
             for one, x in zip(self.solids, self._left, strict=True)
-        ):
-            check_start(self.all, self._around(), t, push_apart=self.settings.push_apart)
-            self._left = [one.body.x for one in self.solids]
+        )
+        if not same or obstacles is not self._known:
+            check_start(self.all, obstacles, t, push_apart=self.settings.push_apart)
+            self._left, self._known = [one.body.x for one in self.solids], obstacles
 
     def advance(self, dt: float) -> str:
         """The bodies get the end of a step of dt [s]; or why it is too long."""
+        for one in self.solids:
+            one.inertia = one.known_inertia
+        for attempt in range(ATTEMPTS):
+            if text := self._tried(dt):
+                return text
+            ratio = [one.next_inertia / one.inertia for one in self.solids]
+            if attempt == ATTEMPTS - 1 or max(max(ratio), 1 / min(ratio)) < SETTLED:
+                break
+            for one in self.solids:
+                one.inertia = one.next_inertia
+        return ""
+
+    def _tried(self, dt: float) -> str:
+        """The end of a step with the inertia that bodies have now; or why it is too long."""
         solids, every = self.solids, self.all
         x, held = every.joined([one.body.x for one in solids]), every.held()
-        v = every.joined([one.others.v for one in solids])
-        A = np.concatenate([one.affine for one in solids])
+        v = every.joined([one.free.v for one in solids])
+        A = np.concatenate([one.affine * (one.known_inertia / one.inertia) for one in solids])
         ledger, momenta = self._opened(A, dt)
         with self._phase("grid"):
-            seen, affine, pulls = self._foreseen(x, v, A, held, dt)
+            seen, affine, pulls = self._grid(x, v, A, held, self._inertia, dt)
         momenta = self._given(ledger, "grid", momenta, seen - v, affine, sum(pulls))
-        with self._phase("impulses"):
-            found = self._resolved(x, seen, held, dt)
-        if found.failed:
-            return f"exact contact: {found.failed}"
-        hit, reaction = found.v[: len(every)], found.impulses.copy()
+        met = self._met(x, v, seen, held, dt)
+        if isinstance(met, str):
+            return met
+        reaction = met.impulses.copy()
         reaction[: len(every)][~held] = 0.0
-        self._given(ledger, "impulses", momenta, hit - seen, affine, -reaction.sum(axis=0))
-        with self._phase("follow"):
-            ends = []
-            for one, rows in zip(solids, every.rows, strict=True):
-                end = self._followed(one, hit[rows], v[rows], held[rows], dt)
-                if isinstance(end, str):
-                    return end
-                ends.append(end)
-        with self._phase("certify"):
-            certified = self._certificate.holds(every.joined([end.x for end in ends]))
-        if not certified:
+        change = met.change - (seen - v)
+        self._given(ledger, "impulses", momenta, change, affine, -reaction.sum(axis=0))
+        ends = [
+            self._with_recoil(one, followed, met.change[rows])
+            for one, followed, rows in zip(solids, met.ends, every.rows, strict=True)
+        ]
+        if not self._certified(every.joined([end.x for end in ends])):
             return "exact contact: surfaces would pass through each other"
+        if self._gains(ends, met.impulses, dt):
+            return "exact contact: stiff elements would gain energy"
         outside = sum(end.pull - one.free.pull for end, one in zip(ends, solids, strict=True))
         after = self._momenta([end.v for end in ends])
         places = np.concatenate([end.x for end in ends])
         ledger.enter("follow", places, after, self._spin(affine), outside)
         for one, rows, end, pull in zip(solids, every.rows, ends, pulls, strict=True):
             one.take(end, pull - reaction[rows].sum(axis=0), affine[rows])
-        self._keep(found, ledger)
+        self._keep(met, ledger)
         return ""
+
+    def _certified(self, x: Array) -> bool:
+        """Whether surfaces at x (N, d) are seen not to pass through each other; the library takes what only touches, as
+        bodies may at the start, for more."""
+        with self._phase("certify"):
+            return self._certificate.holds(x) or not len(intersections(self.all.surfaces, x))
+
+    def _gains(self, ends: Sequence[Predicted], impulses: Array, dt: float) -> bool:
+        """Whether a step is so long, for waves in elements, that contact would make much energy.
+
+        Not asked where scripts hold points, which may do work.
+        """
+        solids, before, after, scale = self.solids, 0.0, 0.0, 0.0
+        if not solids[0].move.implicit or any(len(one.body.held) for one in solids) or not impulses.any():
+            return False
+        if self._quickest is None:
+            self._quickest = max(
+                fastest_vibration(b.energy, b.rest, b.mass) for b in (one.body for one in solids)
+            )
+        if dt * self._quickest < 1:
+            return False
+        momentum, mass = (
+            sum(part) for part in zip(*[(b.mass @ b.v, b.mass.sum()) for b in (o.body for o in solids)])
+        )
+        for one, end in zip(solids, ends, strict=True):
+            body, m = one.body, one.body.mass[:, None]
+            stored = body.energy.value(body.x)
+            before += stored + 0.5 * float((m * body.v**2).sum())
+            before += float((m * one.acceleration * (end.x - body.x)).sum())
+            after += body.energy.value(end.x) + 0.5 * float((m * end.v**2).sum())
+            scale += stored + 0.5 * float((m * (one.free.v - momentum / mass) ** 2).sum())
+        work = -float((impulses[len(self.all) :] * self._ways).sum())
+        return after - before - work > MUCH * scale
 
     @contextmanager
     def _phase(self, name: str) -> Iterator[None]:
@@ -128,13 +193,12 @@ class ExactMeeting:
         yield
         self.seconds[name] += time.perf_counter() - begin
 
-    def _keep(self, found: Resolved, ledger: Ledger) -> None:
-        counts = np.array([found.hits, found.iterations, found.proximity, found.zones], float)
-        self._found = counts, ledger.columns()
+    def _keep(self, met: _Met, ledger: Ledger) -> None:
+        self._found = met.counts, ledger.columns()
         around = self.solids[0].around
         for one in self.solids:
             one.obstacle_impulses = np.zeros((0 if around is None else len(around.rows), 3))
-        self.solids[0].obstacle_impulses = self._around().given(found.impulses, around)
+        self.solids[0].obstacle_impulses = self._around().given(met.impulses, around)
 
     def accept(self) -> None:
         """The step counts; the first body keeps the books."""
@@ -143,90 +207,7 @@ class ExactMeeting:
             leader = self.solids[0]
             leader.counts, leader.columns = leader.counts + counts, columns
             self._found = None
-            self._left = [one.others.x for one in self.solids]
-
-    # ---- the grid --------------------------------------------------------------------------------------------
-
-    def _foreseen(
-        self, x: Array, v: Array, A: Array, held: Mask, dt: float
-    ) -> tuple[Array, Array, list[Array]]:
-        """Velocities and affine velocities after augury, and what scripts gave to every body (d,) [N s]."""
-        pulls = [np.zeros(x.shape[1]) for _ in self.solids]
-        if self.settings.augury == "off":
-            return v, A, pulls
-        active = self._active(x, v, held, dt)
-        if not active.any():
-            return v, A, pulls
-        resampling = self._resampling(x, held)
-        grip: dict[str, Array | float | None] = {
-            "all": None,
-            "none": 0.0,
-            "coulomb": self.all.friction[self.all.part],
-        }
-        seen = Augury(resampling, x, self.dx, active=active)(
-            v,
-            A,
-            iterations=self.settings.augury,
-            tolerance=CLOSE,
-            friction=grip[self.settings.grip],
-        )
-        after = seen.v.copy()
-        after[held] = v[held]
-        for k, rows in enumerate(self.all.rows):
-            some = held[rows]
-            change = seen.v[rows][some] - v[rows][some]
-            pulls[k] -= HEAVY * self.solids[k].inertia * self.all.mass[rows][some] @ change
-        return after, seen.A, pulls
-
-    def _resampling(self, x: Array, held: Mask) -> Resampling:
-        """Points that stand for the facets: as many as at rest, or as if all facets were larger by some steps.
-
-        It depends on where the bodies are now alone, so that a run that is resumed finds the same.
-        """
-        spacing, grown = SAMPLES * self.dx, 0
-        while True:
-            key = grown, held.tobytes()
-            if key not in self._resampled:
-                boundary = Boundary(self.all.facets, np.where(held, HEAVY, 1.0) * self.all.mass)
-                larger = STRETCH**grown * self.all.rest
-                self._resampled[key] = Resampling.spread(larger, boundary, spacing, self.settings.share)
-            found = self._resampled[key]
-            if found.fits(x, spacing):
-                boundary = Boundary(self.all.facets, self._inertia * found.boundary.mass)
-                inertia = self._inertia[self.all.facets[:, 0]]
-                return replace(found, boundary=boundary, mass=inertia[found.element] * found.mass)
-            grown += 1
-
-    def _active(self, x: Array, v: Array, held: Mask, dt: float) -> Mask:
-        """Facets (F,) that the grid acts on.
-
-        Wherever it acts it damps what it cannot resolve, also in bodies that only lie beside each other or part, and
-        the more often the shorter the steps are: it should act on impacts alone.
-        """
-        if self.settings.gate == "off":
-            return np.ones(len(self.all.facets), bool)
-        if self.settings.gate == "neighbours":
-            return self._neighbours(x, self._resampling(x, held))
-        found = find_hits(self.all.surfaces, x, v, dt, held=held)
-        struck = np.unique(np.concatenate([hits.stencils.ravel() for hits in found]))
-        if not len(struck):
-            return np.zeros(len(self.all.facets), bool)
-        facets = self.all.facets
-        distance, _ = cKDTree(x[struck]).query(x[facets].mean(axis=1), distance_upper_bound=AROUND * self.dx)
-        return np.isfinite(distance) | np.isin(facets, struck).any(axis=1)
-
-    def _neighbours(self, x: Array, resampling: Resampling) -> Mask:
-        """Facets (F,) with another piece, or a surface that faces theirs, on the nodes that they reach."""
-        facets = self.all.facets
-        area = facet_normals(x, facets)
-        size = np.linalg.norm(area, axis=1, keepdims=True)
-        normals = area / np.where(size > 0, size, 1.0)
-        corner = np.floor(x.mean(axis=0) / self.dx) * self.dx
-        lattice = Lattice(self.dx, corner, np.zeros(x.shape[1], np.int32))
-        at, near = resampling.element, np.zeros(len(resampling.element), np.uint8)
-        points, pieces = resampling.points(x), self.all.piece[facets[:, 0]][at]
-        _core.collision_company(points, normals[at], pieces, lattice, 2, FACING, near)
-        return np.bincount(at, near, len(facets)) > 0
+            self._left = [one.moved.x for one in self.solids]
 
     # ---- impulses --------------------------------------------------------------------------------------------
 
@@ -237,13 +218,15 @@ class ExactMeeting:
             self._obstacles = ObstacleSurfaces(self.all, around, self.dx)
         return self._obstacles
 
-    def _resolved(self, x: Array, v: Array, held: Mask, dt: float) -> Resolved:
-        """Velocities that let nothing pass, of the surfaces and of what stands for colliders."""
-        obstacles, leader, settings = self._around(), self.solids[0], self.settings
+    def _resolved(self, x: Array, v: Array, held: Mask, dt: float, *, repel: bool) -> Resolved:
+        """Velocities that let nothing pass, of the surfaces and of what stands for colliders. repel: whether what is
+        close is pushed apart as well."""
+        obstacles, leader, settings, edge = self._around(), self.solids[0], self.settings, self.all.edge
         fastest = float(np.sqrt((v**2).sum(axis=1).max()))
         start, end = obstacles.ends(x, dt * fastest + self.dx, leader.t, dt)
         others = np.ones(len(start))
-        thickness = THICKNESS * self.all.edge if settings.thickness is None else settings.thickness
+        thickness = THICKNESS * edge if settings.thickness is None else settings.thickness
+        stiffness = REPULSION * max(one.body.stiffness for one in self.solids) * thickness / edge
         impulses = Impulses(
             obstacles.surfaces(leader.around),
             np.concatenate([self._inertia * self.all.mass, others]),
@@ -251,53 +234,92 @@ class ExactMeeting:
             thickness=thickness,
             gap=GAP * thickness if settings.gap is None else settings.gap,
             form=settings.impulses,
-            stiffness=REPULSION * max(one.body.stiffness for one in self.solids) * thickness / self.all.edge,
+            stiffness=stiffness if repel else 0.0,
         )
-        return impulses.resolve(np.concatenate([x, start]), np.concatenate([v, (end - start) / dt]), dt)
+        self._ways = (end - start) / dt
+        return impulses.resolve(np.concatenate([x, start]), np.concatenate([v, self._ways]), dt)
 
     # ---- the bodies ------------------------------------------------------------------------------------------
 
-    def _followed(
-        self, one: ExactSurface, hit: Array, before: Array, held: Mask, dt: float
-    ) -> Predicted | str:
-        """The end of the step of a body whose surface goes with velocities `hit` in place of those before contact.
+    def _met(self, x: Array, v: Array, seen: Array, held: Mask, dt: float) -> _Met | str:
+        """Where the bodies end if impulses act on their surfaces, which would go with v (N, d) [m/s] without contact
+        and with `seen` after the grid.
 
-        Contact found impulses J for points of a certain mass. What it takes to bring them there is H: elements pull at
+        Points that contact has moved are held where it has them go, all others follow by the forces of the body, and
+        are looked at again. In the last of several rounds whole surfaces are held (M23 section 4): nothing can pass.
+        But what is held where it would have gone squeezes what stops: (c dt / h)^2 times the energy of its motion.
+        """
+        count, hit, met = len(x), seen, _Met(seen - v, self._no_impulses(x))
+        nothing = np.empty((0, x.shape[1]))
+        near = [Followed(one.free, np.empty(0, np.intp), nothing, nothing) for one in self.solids]
+        for number in range(ROUNDS + 1):
+            with self._phase("impulses"):
+                found = self._resolved(x, hit, held, dt, repel=number == 0)
+            if found.failed:
+                return f"exact contact: {found.failed}"
+            met.counts += found.hits, found.iterations, found.proximity, found.zones
+            met.impulses += found.impulses
+            met.change += found.v[:count] - hit
+            if number > 0 and not found.hits:
+                break
+            touched = (met.change != 0).any(axis=1)
+            with self._phase("follow"):
+                for k, (one, rows) in enumerate(zip(self.solids, self.all.rows, strict=True)):
+                    some = touched[rows] | ((number == ROUNDS) & touched[rows].any())
+                    end = self._followed(one, near[k], some & ~held[rows], found.v[rows], dt)
+                    if isinstance(end, str):
+                        return end
+                    near[k] = end
+            if not self.solids[0].move.implicit:
+                break
+            hit = (self.all.joined([one.end.x for one in near]) - x) / dt
+        met.ends = near
+        return met
+
+    def _no_impulses(self, x: Array) -> Array:
+        return np.zeros((len(x) + sum(map(len, self._around().meshes)), x.shape[1]))
+
+    def _followed(self, one: ExactSurface, near: Followed, some: Mask, v: Array, dt: float) -> Followed | str:
+        """The end of the step of a body where some points of its surface go with velocities v (n, d), from an end that
+        is near to it."""
+        points, v = one.numbers[some].astype(np.intp), v[some]
+        if np.array_equal(points, near.points) and np.array_equal(v, near.v):
+            return near
+        found = one.move.around(one.body, one.t, dt, one.acceleration, near.end, points, v)
+        return found if isinstance(found, str) else Followed(found[0], points, v, found[1])
+
+    def _with_recoil(self, one: ExactSurface, followed: Followed, change: Array) -> Predicted:
+        """The end of the step of a body that got impulses J, where surfaces changed their velocities (n, d) by contact.
+
+        Impulses were found for points of a certain mass. What it takes to bring them there is H: elements pull at
         them, and what lies behind is carried along. With J = H nothing is left to do. But J is what the other side got,
         so the body takes the difference too, piece by piece as a rigid body, and momentum is kept. Point by point it
         would be an explicit step of all that contact has deformed, unstable where waves cross stiff elements in a step.
-        The mass of points in contact is set so that J does the work of H: else surfaces that are brought to a place
-        bring energy with them.
+        The mass of points in contact is such that J does the work of H, as far as the last step or the last attempt
+        knew: else surfaces that are brought to a place bring energy with them.
         """
+        end, points, _, holding = followed
         one.next_inertia = one.inertia
-        if np.array_equal(hit, before) and np.array_equal(one.others.v, one.free.v):
-            return one.free
-        points, loose = one.numbers[~held].astype(np.intp), ~held
-        found = one.move.around(one.body, one.t, dt, one.gravity, one.free, points, hit[loose])
-        if isinstance(found, str):
-            return found
-        end, holding = found
-        mass = one.body.mass[points, None]
-        change, others = hit[loose] - before[loose], before[loose] - one.free.v[points]
-        if one.move.implicit and self.settings.final_velocity == "recoil":
-            one.next_inertia = _inertia(mass * change, change, holding - mass * others, one.inertia)
-            end.v[:] += _recoil(one, end.x, points, mass * (one.inertia * change + others) - holding)
-        return end
+        if not one.move.implicit or self.settings.final_velocity == "printed" or not len(points):
+            return end
+        whole = np.zeros_like(end.v)
+        whole[one.numbers] = one.body.mass[one.numbers, None] * change
+        momenta = whole[points]
+        one.next_inertia = _inertia(momenta, momenta / one.body.mass[points, None], holding, one.inertia)
+        recoil = _recoil(one, end.x, points, one.inertia * momenta - holding)
+        return Predicted(end.x, end.v + recoil, end.pull)
 
     # ---- the books -------------------------------------------------------------------------------------------
 
     def _opened(self, A: Array, dt: float) -> tuple[Ledger, Array]:
-        """The books of a step and the momenta (n, d) of all points, after what other continua did."""
+        """The books of a step and the momenta (n, d) of all points there."""
         solids = self.solids
         every, mass = (np.concatenate([getattr(one.body, name) for one in solids]) for name in ("x", "mass"))
         ledger = Ledger(mass @ every / mass.sum())
         ledger.enter("start", every, self._momenta([one.body.v for one in solids]), self._spin(A))
-        outside = sum(
-            one.free.pull + dt * (one.body.mass[:, None] * one.gravity).sum(axis=0) for one in solids
-        )
-        ledger.enter("elastic", every, self._momenta([one.free.v for one in solids]), self._spin(A), outside)
-        momenta = self._momenta([one.others.v for one in solids])
-        ledger.enter("others", every, momenta, self._spin(A))
+        outside = sum(one.free.pull + one.given(dt) for one in solids)
+        momenta = self._momenta([one.free.v for one in solids])
+        ledger.enter("elastic", every, momenta, self._spin(A), outside)
         return ledger, momenta
 
     def _given(

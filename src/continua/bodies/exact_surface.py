@@ -26,14 +26,9 @@ if TYPE_CHECKING:
     from continua.bodies.mesh_body import MeshBody
 
 Array = NDArray[np.float64]
-PACE = 2.0  # times slower points of implicit steps cross cells where they meet no other continua
+PACE = 2.0  # times slower points of implicit steps cross cells
 SPACING = 0.5  # of the points by which it meets other continua [cells]
-AFFINE, COUNTS, CROWDED, INERTIA = (
-    "exact_affine",
-    "exact_counts",
-    "exact_crowded",
-    "exact_inertia",
-)  # names of what is stored
+AFFINE, COUNTS, INERTIA = "exact_affine", "exact_counts", "exact_inertia"  # names of what is stored
 
 
 class ExactSurface(SurfaceOnGrid):
@@ -54,11 +49,10 @@ class ExactSurface(SurfaceOnGrid):
         self.facets = facets.reshape(body.surface.shape).astype(np.int32)
         d = body.dimension
         self.affine = np.zeros((len(self.numbers), d, d))
-        self._crowded = False  # whether other continua have ever pushed it
         self._fresh = True  # whether there are no affine velocities yet
         self.around: Surroundings | None = None  # the obstacles
         # Mass of points in contact over their own: what lies behind them is carried along in an implicit step.
-        self.inertia = self.next_inertia = 1.0
+        self.known_inertia = self.inertia = self.next_inertia = 1.0
         self.counts = np.zeros(
             4
         )  # hits, rounds, pairs that repelled and zones so far, for all bodies that meet
@@ -71,7 +65,7 @@ class ExactSurface(SurfaceOnGrid):
 
     def ready(self, wrap: Callable[[NDArray], NDArray], dx: float, steps: int) -> None:
         super().ready(wrap, dx, steps)
-        if not self.explicit and not self._crowded:
+        if not self.explicit:
             self.set.limits = Limits(PACE * self.body.max_speed, self.set.limits.wave_speed)
         if self._fresh:
             self.affine, self._fresh = self._first_affine(), False
@@ -86,7 +80,7 @@ class ExactSurface(SurfaceOnGrid):
         self._meeting.look(t)
 
     def predict(self, t: float, dt: float, gravity: Array, move: Prediction) -> str:
-        self.t, self.gravity, self.move = t, gravity + self.push / dt, move
+        self.t, self.acceleration, self.move = t, gravity + self.push / dt, move
         return super().predict(t, dt, gravity, move)
 
     @property
@@ -98,7 +92,6 @@ class ExactSurface(SurfaceOnGrid):
         self, exchange: Exchange, nodes: GridMotion, predicted: Predicted, dt: float
     ) -> tuple[Array, Array]:
         """Other continua got the opposite of what is taken here."""
-        self._crowded = self._crowded or nodes.met is not nodes.forced
         if nodes.met is nodes.forced:
             return np.zeros_like(predicted.v), np.zeros(self.body.dimension)
         change = exchange.values_at(nodes.met) - exchange.values_at(nodes.forced)
@@ -106,28 +99,46 @@ class ExactSurface(SurfaceOnGrid):
         held = -self.body.let_go(impulse)
         return impulse / self.body.mass[:, None], held
 
-    @property
-    def others(self) -> PointState:
-        """The end of the step after what other continua did."""
-        assert self._moved is not None
-        return self._moved
+    def respond(self, exchanges: Sequence[Exchange], nodes: GridMotion, dt: float) -> str:
+        """What other continua did acts during the whole step, as any force."""
+        push, self._held = self.change(exchanges[0], nodes, self._predicted, dt)
+        if push.any():
+            self.acceleration = self.acceleration + push / dt
+            found = self.move(self.body, self.t, dt, self.acceleration)
+            if isinstance(found, str):
+                return found
+            self._predicted = found
+        self._moved = PointState(self._predicted.x, self._predicted.v)
+        return ""
+
+    def given(self, dt: float) -> Array:
+        """Impulse (d,) [N s] of gravity, body forces, drag and other continua in a step of dt [s] without contact."""
+        body = self.body
+        rubbed = self._predicted.v if self.move.implicit else body.v
+        return np.asarray(dt * body.mass @ (self.acceleration - body.drag * rubbed), float)
 
     def meet(self, group: Sequence[FreeMesh], dt: float, dx: float) -> str:
         assert self._meeting is not None
         if text := self._meeting.advance(dt):
             return text
-        ends = [(one.body, one.others.v) for one in self._meeting.solids]
+        ends = [(one.body, one.moved.v) for one in self._meeting.solids]
         return next((text for body, v in ends if (text := too_fast(body, v, dt, dx))), "")
+
+    @property
+    def moved(self) -> PointState:
+        """The end of the step that is tried."""
+        assert self._moved is not None
+        return self._moved
 
     def take(self, end: Predicted, pull: Array, affine: Array) -> None:
         """The end of the step; pull (d,) [N s]: what scripts gave beside that of `end`."""
-        self._pulled = self._pulled - self._predicted.pull + end.pull + pull
+        self._pulled = end.pull + self._held + pull
         self._moved, self._next_affine = PointState(end.x, end.v), affine
 
     def accept(self, dt: float) -> None:
         super().accept(dt)
         self.affine = self._next_affine * (self.inertia / self.next_inertia)  # the same angular momentum
-        self.inertia = self.next_inertia
+        self.known_inertia = self.inertia = self.next_inertia
         if self._meeting is not None:
             self._meeting.accept()
 
@@ -151,10 +162,9 @@ class ExactSurface(SurfaceOnGrid):
 
     def spin(self) -> Array:
         """Angular momentum (3,) in its affine velocities [N m s]."""
-        total, own = (
-            np.zeros(3),
-            affine_spin(self.inertia * self.body.mass[self.numbers], self.affine, self.dx),
-        )
+        affine = self._first_affine() if self._fresh else self.affine
+        mass = self.known_inertia * self.body.mass[self.numbers]
+        total, own = np.zeros(3), affine_spin(mass, affine, self.dx)
         total[3 - len(own) :] = own
         return total
 
@@ -162,18 +172,17 @@ class ExactSurface(SurfaceOnGrid):
         names = ("hits", "rounds", "repelled", "zones")
         found = {f"exact_{name}": float(n) for name, n in zip(names, self.counts, strict=True)} | self.columns
         if self._meeting is not None and self._meeting.solids[0] is self:
-            found |= {f"seconds_exact_{phase}": spent for phase, spent in self._meeting.seconds.items()}
+            found |= {f"exact_seconds_{phase}": spent for phase, spent in self._meeting.seconds.items()}
         return found
 
     def snapshot(self) -> dict[str, NDArray]:
         return super().snapshot() | {
             COUNTS: self.counts.copy(),
             AFFINE: self.affine.copy(),
-            CROWDED: np.array(self._crowded),
-            INERTIA: np.array(self.inertia),
+            INERTIA: np.array(self.known_inertia),
         }
 
     def restore(self, data: dict[str, NDArray]) -> None:
         super().restore(data)
         self.affine, self.counts, self._fresh = np.array(data[AFFINE]), np.array(data[COUNTS]), False
-        self._crowded, self.inertia = bool(data[CROWDED]), float(data[INERTIA])
+        self.known_inertia = self.inertia = float(data[INERTIA])

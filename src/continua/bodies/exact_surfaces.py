@@ -25,7 +25,7 @@ class SolidSurfaces:
     """The points of the surfaces of solids, one body after the other.
 
     facets (F, d): between them; part (N,): number of the body of every point; piece (N,): the same for parts of bodies
-    that hang together; mass (N,) [kg]; edge [m]: mean length of the edges at rest.
+    that hang together; mass (N,) [kg]; edge [m]: mean length of the edges at rest, of the body where they are shortest.
     """
 
     def __init__(self, solids: Sequence[ExactSurface]) -> None:
@@ -42,7 +42,9 @@ class SolidSurfaces:
         self.mass = self.joined([one.body.mass for one in solids])
         self.rest = self.joined([one.body.rest for one in solids])
         corners = self.rest[self.facets]
-        self.edge = float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).mean())
+        edges = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).mean(axis=1)
+        firsts = self.first_facets[:-1]
+        self.edge = float((np.add.reduceat(edges, firsts) / np.diff(self.first_facets)).min())
         self.friction = np.array([one.contact.friction for one in solids])
         pairs = 0.5 * (self.friction[:, None] + self.friction)
         self.surfaces = Surfaces(self.facets, self.part, pairs)  # without colliders

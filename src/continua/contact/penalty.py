@@ -98,7 +98,7 @@ class ExactContact:
     augury: Annotated[int, Field(strict=True, ge=0, le=1000)] | Literal["off"] = Field(
         default="off",
         description="whether a grid foresees impacts, and how often it takes back where it holds surfaces together, 5 "
-        "in the publication: far fewer impulses, for some energy and wrong friction of what slides fast",
+        "in the publication: far fewer impulses, but it takes energy and gets friction wrong",
     )
     grip: Literal["coulomb", "all", "none"] = Field(
         default="coulomb",

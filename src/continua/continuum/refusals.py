@@ -66,8 +66,8 @@ def _of_integrators(world: World, integrators: list[Integrator]) -> Iterator[Ref
         ):
             yield Refusal(
                 "integrator.scheme",
-                f'is "{integrator.scheme}", which moves meshes on their own only, and there are none: use '
-                "backward-euler, or on_grid = false",
+                f'is "{integrator.scheme}", which moves only meshes that are neither on the grid nor meet '
+                'others there: use backward-euler, or contact = { type = "penalty" } with on_grid = false',
             )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from continua.bodies.body import STRANDS
 from continua.bodies.mesh_body import MeshBody
 from continua.contact.colliders import Collider
+from continua.contact.penalty import ExactContact
 from continua.continuum.meeting import Pair
 from continua.continuum.settings import SLACK, Contact
 from continua.errors import SetupError
@@ -105,6 +106,11 @@ def _continuum_named(world: World, name: str, contact: Contact) -> str:
         )
     continuum = world.continuum_of(body)
     others = [other.name for other in world.bodies_of(continuum) if other is not body]
+    if others and isinstance(getattr(body, "contact", None), ExactContact):
+        raise SetupError(
+            f'the body "{name}" has an ExactContact, and so has "{others[0]}": set their friction there, or name the '
+            f'continuum "{continuum}" to say how all of them meet another one'
+        )
     if others and body not in world.free_meshes:
         raise SetupError(
             f'the body "{name}" shares the continuum "{continuum}" with "{others[0]}", so that a contact cannot be '

@@ -72,5 +72,5 @@ def _patch(plane: Plane, center: Array, half: float) -> Array:
     along = np.linalg.svd(normal[None])[2][1:]  # (d - 1, d), normal to it
     if np.linalg.det(np.vstack([normal, along])) < 0:
         along[0] *= -1
-    corners = np.array([[1], [-1]] if d == 2 else [[-1, -1], [1, -1], [1, 1], [-1, 1]], float)
+    corners = np.array([[-1], [1]] if d == 2 else [[-1, -1], [1, -1], [1, 1], [-1, 1]], float)
     return np.asarray(foot + half * corners @ along, float)

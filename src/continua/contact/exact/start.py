@@ -38,13 +38,13 @@ def crossing_text(surfaces: Surfaces, x: Array, names: Sequence[str], first: Seq
 
 
 def inside_text(x: Array, name: str, collider: Collider, t: float) -> str:
-    """How many points (N, d) of a surface are inside of a collider, or nothing."""
+    """Whether all points (N, d) of a surface are inside of a collider, so that nothing crosses, or nothing."""
     distance, _ = collider.signed_distance(x, t)
-    deep = -float(distance.min(initial=0.0))
-    size = float(np.ptp(x, axis=0).max())
-    if deep <= 1e-9 * size or collider.core_kind == "mesh":
-        return ""
-    return f'"{name}" starts {deep:.3g} m deep in the collider "{collider.name}"'
+    if len(x) and float(distance.max()) < 0:
+        return (
+            f'"{name}" starts inside of the collider "{collider.name}", {-float(distance.min()):.3g} m deep'
+        )
+    return ""
 
 
 def moved_apart(surfaces: Surfaces, x: Array, loose: NDArray[np.bool_], masses: Array) -> Array | None:
