@@ -19,6 +19,7 @@ EXTRAS = {
     "render": {"matplotlib": "matplotlib", "pillow": "PIL", "imageio-ffmpeg": "imageio_ffmpeg"},
     "mesh": {"pysplashsurf": "pysplashsurf"},
     "usd": {"usd-core": "pxr"},
+    "contact": {"ipctk": "ipctk"},
 }
 
 

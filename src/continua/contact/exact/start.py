@@ -77,6 +77,6 @@ def moved_apart(surfaces: Surfaces, x: Array, loose: NDArray[np.bool_], masses: 
 def refuse(text: str) -> SetupError:
     """What to say of a start that cannot be."""
     return SetupError(
-        f"{text}; exact contact starts from surfaces that do not touch: correct where they start, or let "
+        f"{text}; exact contact starts from surfaces that do not cross: correct where they start, or let "
         "ExactContact(push_apart=True) move them apart"
     )
