@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 SOLVER = "solver: "  # begins the name of a bound on dt by a solve that ended with the status behind it
 CONTACT = "exact contact: "  # the same for surfaces that must not pass through each other
-WITHOUT_END = (SOLVER, CONTACT)  # begin the names of steps that bodies cannot end, whoever insists on their length
+WITHOUT_END = (
+    SOLVER,
+    CONTACT,
+)  # begin the names of steps that bodies cannot end, whoever insists on their length
 MEANING = {
     "max_iter": "no iterations left",
     "stuck": "no way down found",

@@ -307,7 +307,8 @@ def check_self_moving(kind: str, index: int, body: Any) -> None:
     """What only shows the grid its surface is a solid, or strands, and not on the grid."""
     if kind == "springs":
         raise problem(
-            (kind, index, "contact"), f'is of the type "{body.contact.type}", which is for solids: leave type out'
+            (kind, index, "contact"),
+            f'is of the type "{body.contact.type}", which is for solids: leave type out',
         )
     if body.on_grid:
         raise problem(
