@@ -93,3 +93,18 @@ def test_it_may_live_far_from_zero() -> None:
         ends.append(np.concatenate([body.x - (shift, 0.0) for body in sim.bodies]))
     assert sim.diagnostics()["exact_hits"] > 0
     assert np.abs(ends[0] - ends[1]).max() < 1e-6
+
+
+@pytest.mark.parametrize("integrator", ["symplectic", "optimization"])
+def test_who_insists_on_a_step_does_not_get_surfaces_through_each_other(integrator: str) -> None:
+    """A step that contact cannot end is shortened, whatever was asked for."""
+    sim = ct.Simulation(0.1, (0.0, 0.0), integrator=integrator, dt=0.02, force_dt=True)
+    sim.add(ct.colliders.Plane((0.0, 1.0), name="floor"))
+    soft = ct.materials.FixedCorotated(E=1e4, nu=0.3, density=1000.0)
+    body = block(sim, (0.0, 0.05), 0.4, 4, velocity=(0.0, -3.0), material=soft)
+    steps = []
+    for _ in range(6):
+        sim.step()
+        steps.append(sim.dt)
+        assert body.x[:, 1].min() > -1e-9
+    assert np.isfinite(body.x).all()
