@@ -169,7 +169,7 @@ def augury(given: argparse.Namespace, console: Console) -> list[dict[str, Any]]:
     """Grid and impulses against impulses alone, from the same state, in turn."""
     every = []
     for name in given.world:
-        settings = {"grid + impulses": ct.ExactContact(), "impulses": ct.ExactContact(augury="off")}
+        settings = {"grid + impulses": ct.ExactContact(augury=5), "impulses": ct.ExactContact()}
         fine = worlds.fine_for(name, boundary=given.boundary)
         runs = {label: Run(worlds.in_contact(name, fine, one)) for label, one in settings.items()}
         look = Intersections(next(iter(runs.values())).sim)
@@ -202,7 +202,7 @@ def augury(given: argparse.Namespace, console: Console) -> list[dict[str, Any]]:
 def growth(given: argparse.Namespace, console: Console) -> list[dict[str, Any]]:
     """Seconds per step of contact and of elastic solves against the number of nodes, sizes in turn."""
     fine = sorted({worlds.fine_for("blocks", nodes=n) for n in given.nodes})
-    runs = [Run(worlds.in_contact("blocks", n, ct.ExactContact())) for n in fine]
+    runs = [Run(worlds.in_contact("blocks", n, ct.ExactContact(augury=5))) for n in fine]
     for step in range(given.settle + given.steps):
         for run in runs:
             run.step(timed=step >= given.settle)
@@ -235,7 +235,7 @@ def growth(given: argparse.Namespace, console: Console) -> list[dict[str, Any]]:
 def frame(given: argparse.Namespace, console: Console) -> list[dict[str, Any]]:
     """What 1/24 s of twisted bars takes, operator by operator."""
     fine = worlds.fine_for("bars", boundary=given.boundary)
-    contact = ct.ExactContact() if given.grid else ct.ExactContact(augury="off")
+    contact = ct.ExactContact(augury=5) if given.grid else ct.ExactContact()
     run = Run(worlds.in_contact("bars", fine, contact), given.profiler)
     for step in range(given.settle + given.steps):
         run.step(timed=step >= given.settle)

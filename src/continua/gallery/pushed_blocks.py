@@ -2,7 +2,7 @@
 
 Plates at their far sides come closer and stop. Corners of the turned block lie against the side of the other one and
 edges cross, which is where surfaces pass through each other most easily. A grid foresees the contact (augury), and
-impulses stop what is left: 4 100 meetings, where they stop 63 300 without the grid
+impulses stop what is left: 4 300 meetings, where they stop 63 300 without the grid
 (`--set solid.contact.augury=off`).
 
 What to look at: both blocks bulge, the corners dig in, and no surface is in another one at any step. Whatever plates
